@@ -20,10 +20,12 @@ _NONE = "Sharing work with other machines requires a database."
 
 
 class Backend(Protocol):
-    """Operations that involve other machines. Each default assumes that there are none."""
+    """Operations that involve other machines. The default implementations assume a single
+    machine.
+    """
 
     async def find(self, settings: Settings, session_id: str) -> bool:
-        """Fetch a copy of a session that workers run. Return whether it is still live. Raises
+        """Fetch a copy of a session run by workers, and return whether it is still live. Raises
         SettingsError or DiskFailed.
         """
         return False
@@ -51,7 +53,7 @@ class Backend(Protocol):
         return ""
 
     async def database_fault(self, settings: Settings) -> str:
-        """Explain why the database cannot be used, without naming hosts; "" if it can."""
+        """Return why the database cannot be used, without naming hosts, or "" if it can."""
         return ""
 
     async def database(self, settings: Settings) -> list[Any]:
@@ -65,8 +67,8 @@ class Backend(Protocol):
     def limits_shared(
         self, settings: Settings, session_id: str
     ) -> AbstractAsyncContextManager[None]:
-        """Share the limits on hosts, models and search providers between machines inside the
-        context.
+        """Share the limits on hosts, models and search providers with other machines while the
+        context is open.
         """
         return nullcontext()
 
@@ -81,14 +83,14 @@ class Backend(Protocol):
         raise LookupError(_NONE)
 
     async def cancel(self, session: Any) -> bool:
-        """Cancel a `Session`. Return False if no worker runs it."""
+        """Cancel a `Session`. Return False if no worker is running it."""
         return False
 
     async def list_news(
         self, settings: Settings, known: Mapping[str, int]
     ) -> dict[str, tuple[int, str]]:
-        """Return the stored lists that are newer than their `known` versions, as (version, rows as
-        JSON) by name.
+        """Return the stored lists newer than their `known` versions, as a mapping from each name
+        to its version and rows (JSON).
         """
         return {}
 
@@ -112,7 +114,7 @@ class Backend(Protocol):
 
 
 class _Alone(Backend):
-    """A single machine, which shares nothing."""
+    """The backend of a single machine, which shares nothing."""
 
 
 _ALONE = _Alone()

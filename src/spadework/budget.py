@@ -1,5 +1,5 @@
 """Enforce a run's limits, except its time limit. Every call, search and page is charged in
-advance. BudgetSpent tells a run to write its report.
+advance. If too little is left, BudgetSpent tells the run to write its report.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _open: ContextVar[Bill | None] = ContextVar("bill", default=None)
 
 
 class Bill:
-    """The amounts that some work used, by `Usage` field. `kept` means that the journal records
-    them.
+    """The amounts used by a piece of work, keyed by `Usage` field. `kept` is true if the journal
+    records them.
     """
 
     def __init__(self) -> None:
@@ -77,16 +77,16 @@ def total(bills: Iterable[Amounts]) -> Usage:
 
 Price = tuple[float, float]
 
-#: How many calls may compete for a limit. An answer may exceed its usual size only up to 1/AT_ONCE
-#: of what is free.
+#: Number of calls assumed to share a limit, so an answer may exceed its usual size only up to
+#: 1/AT_ONCE of what is free.
 AT_ONCE = 16
 #: Minimum tokens for an answer; with fewer left, no call is made.
 LEAST_ROOM = 200
 
 
 class HoldRequest(NamedTuple):
-    """A model call's size in tokens: `told` for the request, `usual` and `most` for the answer.
-    `closing` calls may use the reserve for the report.
+    """The size of a model call in tokens: `told` for the request, and the `usual` and maximum
+    (`most`) size of the answer. Calls with `closing` may use the reserve for the report.
     """
 
     told: int
@@ -119,7 +119,9 @@ class SharedLimit(Protocol):
         """Exchange usage with other machines, and announce `wish`, an upcoming call."""
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return what is left. With `settled`, ignore reservations of running calls."""
+        """Return the tokens and dollars still available. With `settled`, ignore the reservations
+        of running calls.
+        """
         ...
 
     def take(self, hold: Hold) -> None:
@@ -135,8 +137,8 @@ def cost(price: Price | None, told: int, said: int) -> float:
 
 
 def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
-    """Return the reservation for a call, or None if too little is `free`. If the call runs
-    `alone`, its answer may get less room than usual.
+    """Return the reservation for a call, or None if too little is `free`. If no other call is
+    running (`alone`), the answer may get less room than usual.
     """
     most = min(wish.most, longest(wish, free))
     least = min(LEAST_ROOM, wish.most)
@@ -381,7 +383,7 @@ class Budget(Deadline):
         return float(getattr(self.used, _FIELD[limit]) or 0)
 
     def ended_by(self) -> str:
-        """Return the first limit of which only the reserve for writing is left (such as "time"),
+        """Return the first limit (such as "time") with nothing left but the reserve for writing,
         or "" if there is none.
         """
         if self.reckoned("plan") <= 0:

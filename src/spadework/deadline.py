@@ -10,36 +10,38 @@ from typing import Literal
 
 Phase = Literal["plan", "search", "read", "assess", "write"]
 Shares = Mapping[Phase, float]
-#: A function that returns whether a step's time is over.
+#: A function that returns whether a step's time is up.
 Late = Callable[[], bool]
-#: A moment in a run, given by the time left: a share of the run time, and a maximum in seconds.
+#: A point in a run, defined by the time left: a share of the run time, capped at a number of
+#: seconds.
 Mark = tuple[float, float]
 
-#: Each phase's share of the run time. Unused time passes to later phases. The share for writing is
-#: also reserved from the calls, tokens and money.
+#: Each phase's share of the run time. Unused time passes to later phases. The writing phase's
+#: share of the calls, tokens and money is reserved too.
 BY_CODE: Shares = {"plan": 0.05, "search": 0.10, "read": 0.60, "assess": 0.20, "write": 0.05}
 WITH_MODEL: Shares = {"plan": 0.05, "search": 0.10, "read": 0.35, "assess": 0.20, "write": 0.30}
 #: Planning gets a larger share, because it takes a small model on two cores 14 to 45 s.
 QUICK: Shares = {"plan": 0.15, "search": 0.10, "read": 0.50, "assess": 0.20, "write": 0.05}
 
-#: With less time left, only the best pages are read.
+#: When less time than this is left, only the best pages are read.
 BEST_ONLY = (0.50, 300.0)
-#: With less time left, fewer passages are judged and no further round begins.
+#: When less time than this is left, fewer passages are judged and no further round begins.
 ACCELERATE = (0.40, 240.0)
-#: With less time left, searching, reading and judging end.
+#: When less time than this is left, searching, reading and judging end.
 WRITE_NOW = (0.20, 120.0)
-#: With less time left, a run that is not yet writing stops, and code composes the report.
+#: When less time than this is left, a run that is not yet writing stops, and code composes the
+#: report.
 CLOSE_NOW = (0.10, 60.0)
 
 #: The steps of a round: search, read, judge.
 STEPS = 3
-#: How many times as long as the planning call other calls may take.
+#: How long other model calls may take, as a multiple of the planning call's duration.
 SLOWER = 1.5
 
 #: Time reserved for rewriting weak parts, as a share of the time that the whole report took.
 AGAIN = 0.5
 
-#: Seconds assumed for code to finish a report and exit, until a run has measured them.
+#: Assumed seconds for code to finish a report and exit, used until a run has measured the time.
 CLOSING_SECONDS = 2.0
 CLOSING_SHARE = 0.2
 #: Closing takes as long as composing this many drafts. A draft takes longer with more evidence:
@@ -113,8 +115,8 @@ class Deadline:
         return self.seconds if self.replayed is not None else self.reckoned(*phases)
 
     def step(self, *phases: Phase, least: float) -> float:
-        """Return the seconds for one step of these phases. `least` is the minimum, but at most
-        half the combined time of these phases and reading.
+        """Return the seconds for one step of these phases: at least `least`, or half the combined
+        time of these phases and reading if that is less.
         """
         return max(self.phase(*phases), min(least, self.phase(*phases, "read") / 2))
 
@@ -148,12 +150,12 @@ class Deadline:
         return before if self.written is not None else min(before, self.until(WRITE_NOW))
 
     def until(self, mark: Mark) -> float:
-        """Return the seconds until less than `mark` is left."""
+        """Return the seconds until the time left falls below `mark`."""
         share, most = mark
         return max(0.0, self.seconds_left() - min(share * self.seconds, most))
 
     def under(self, mark: Mark) -> bool:
-        """Return whether less than `mark` is left."""
+        """Return whether the time left is below `mark`."""
         return self.until(mark) <= 0
 
 

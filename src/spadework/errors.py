@@ -13,8 +13,8 @@ def must_be(name: str, wanted: str, value: object) -> str:
 
 
 class SpadeworkError(RuntimeError):
-    """An error raised on purpose. `hint` says how to fix it. This is a RuntimeError, because
-    LangGraph servers pass on the messages of RuntimeErrors only.
+    """An error raised on purpose, with a `hint` on how to fix it. It is a RuntimeError because
+    LangGraph servers pass on only the messages of RuntimeErrors.
     """
 
     #: True if a retry would fail too.
@@ -54,7 +54,7 @@ class FetchError(SpadeworkError):
 
     final = True
 
-    #: True if the server refused a client that does not look like a browser.
+    #: True if the server refused the request because the client does not look like a browser.
     turned_away = False
 
     #: The HTTP status if the page does not exist, else 0.
@@ -159,7 +159,7 @@ class BudgetSpent(Exception):
 
 
 def how_to_install(extra: str) -> str:
-    """Return the command that installs an optional extra from spadework's folder. On a package
-    index, the name may belong to another project.
+    """Return the command that installs an optional extra from spadework's folder, because on a
+    package index the name may belong to another project.
     """
     return f'`pip install ".[{extra}]"` in the spadework folder'

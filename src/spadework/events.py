@@ -1,5 +1,5 @@
-"""The events of a run, which together are its record. `parse_event` restores them from the graph's
-JSON objects.
+"""The events of a run, which together form its record. `parse_event` restores them from the
+graph's JSON objects.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ VERSION = 1
 
 
 class Timed(Value):
-    """An event with its time. `after` is the number of seconds since the run began, without
-    pauses, `seconds` is the duration, and `v` is the version of the record format.
+    """An event with its time. `after` counts the seconds since the run began, excluding pauses.
+    `seconds` is the duration, and `v` the version of the record format.
     """
 
     #: Fields that identify the event's subject, if any.
     about: ClassVar[tuple[str, ...]] = ()
-    #: The kind of thing that the event is about; by default the event's type.
+    #: Type of the event's subject; by default, the event's type.
     thing: ClassVar[str] = ""
 
     v: int = 0
@@ -100,8 +100,9 @@ class Notice(Timed):
 
 class Asked(Timed, extra="ignore"):  # Interrupts also contain a form for chat clients.
     """A question to the user: what they mean, or whether the plan is right. An empty answer to
-    `approve` accepts the plan; any other lists the wanted topics, one per line. A line "change:
-    …" requests a change. If the last line is "yes", the changed plan is accepted unseen.
+    `approve` accepts the plan; any other answer lists the wanted topics, one per line. A line
+    "change: …" requests a change. If the last line is "yes", the changed plan is accepted
+    unseen.
     """
 
     type: Literal["asked"] = "asked"
@@ -213,8 +214,8 @@ class Checked(Timed):
 
 
 class Selected(Timed):
-    """The decisions on which of a topic's hits to read, best first. `threshold` is the minimum
-    relevance. `again` marks a second search in the same round.
+    """A topic's hits, best first, with the decision whether to read each one. `threshold` is the
+    minimum relevance. `again` marks a second search in the same round.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "again")
@@ -287,8 +288,8 @@ Verdict = Literal["fits", "misshapen", "unsupported", "too long", "late", "faile
 
 
 class Called(Timed):
-    """A role called a model. `money` is in US dollars, or None if the price is unknown. `asked` is
-    the hash of the request.
+    """A model was called in a role. `money` is in US dollars, or None if the price is unknown.
+    `asked` is the hash of the request.
     """
 
     about: ClassVar[tuple[str, ...]] = ("asked",)

@@ -20,7 +20,7 @@ OWNERS = frozenset(
         *("parallel_sessions", "drain_seconds", "log"),
     }
 )
-#: Suffix of the names of settings that hold server addresses. They too are reserved for the owner.
+#: Suffix of settings that hold server addresses, which are also reserved for the owner.
 _SERVER = "_url"
 #: The groups of settings in order of use, each with its title and the graph nodes that use it.
 GROUPS = {
@@ -96,7 +96,7 @@ def sentence(error: ValidationError, fields: Collection[str] = ()) -> str:
     return fault_sentence(name, fault)
 
 
-#: Plain phrases that replace those in pydantic's messages.
+#: Plain replacements for phrases in pydantic's messages.
 _PLAIN = {
     "valid integer": "whole number",
     "greater than or equal to": "at least",

@@ -1,4 +1,4 @@
-"""Judge the evidence on a topic. The model picks quotes by number."""
+"""Judge how well the evidence answers a topic. The model selects quotes by number."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MOST_DIFFERENCES, DIFFERENCE_CHARS = 8, 250
 
 
 class QuoteAnswer(Visible):
-    """The numbers of a quote's first and last parts, and the claim that the quote supports."""
+    """A quote, identified by the numbers of its first and last parts, and the claim it supports."""
 
     first: int
     last: int
@@ -136,7 +136,7 @@ async def assess(
             return replace(judgement, covered=False, score=0.0, spots=spots)
         return ask_for_leads(judgement, found)
 
-    # With neither evidence nor passages, the model may still suggest other searches.
+    # Even without evidence or passages, the model may suggest other searches.
     asked = model if shown or not known else None
     judgement, fell = await first_of(asked, "assessor", topic.name, ask, extract)
     return judgement, [*problems, *fell]
@@ -164,13 +164,15 @@ def judgement_of(
 
 
 def leads_on(plan: Plan) -> bool:
-    """Return whether a plan has only one topic and asks for a relation ("the director of X")."""
+    """Return whether a plan has only one topic and its question contains a relation ("the director
+    of X").
+    """
     return len(plan.topics) == 1 and asks_for_a_relation(plan.question)
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """Put the searches for names found on the pages first. If there are any, the topic is not
-    covered.
+    """Move the searches for names that were found on the pages to the front. If there are any such
+    searches, the topic is not covered.
     """
     if found.score > LIKELY:
         return judgement
@@ -182,7 +184,7 @@ def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
 def recommendations_of(
     queries: Sequence[GapQuery], shown: Sequence[PassageView]
 ) -> tuple[Recommendation, ...]:
-    """Return the recommended searches, most urgent first. Drop those with operators or
+    """Return the recommended searches, most urgent first, excluding any with operators or
     addresses.
     """
     order: tuple[Priority, ...] = ("high", "medium", "low")
@@ -247,7 +249,7 @@ Spots = Mapping[str, Sequence[Spot]]
 async def read_share(
     model: Model, plan: Plan, topics: Sequence[Topic], share: Sequence[Served], *, seconds: float
 ) -> tuple[Spots, list[Problem]]:
-    """Return the evidence for each topic found in `share`, one batch of the passages."""
+    """Return the evidence for each topic in one batch of passages (`share`)."""
     lost: list[Problem] = []
     numbered = Numbered([one.shown for one in share])
 
@@ -292,7 +294,9 @@ async def judge_ledger(
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
-    """Judge how well ledger entries answer a topic. Without entries, judge the passages by code."""
+    """Judge how well ledger entries answer a topic. If there are none, judge the passages without
+    a model.
+    """
 
     def extract() -> Judgement:
         return extractive.assess(plan, topic, shown, own)

@@ -1,4 +1,4 @@
-"""Review a report and rewrite its weak sections. This is done only at the deep effort level."""
+"""Review a report and rewrite its weak sections, but only at the deep effort level."""
 
 from __future__ import annotations
 

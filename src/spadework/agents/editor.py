@@ -84,7 +84,7 @@ def _told_apart(kind: str, topic: str, sides: Sequence[Side], say: Phrases) -> s
 
 
 def untold(conflicts: Sequence[Conflict], sections: Sequence[Section]) -> list[Conflict]:
-    """Return the disagreements for which no section reports all sides and their figures."""
+    """Return the disagreements that no section reports in full, with every side and its figures."""
     return [one for one in conflicts if not any(_tells(each, one) for each in sections)]
 
 

@@ -80,7 +80,9 @@ class PlanAnswer(Reply):
 
 @cache
 def _reply_type(most: int) -> type[PlanAnswer]:
-    """Return a reply type that allows `most` topics. Small models tend to use up any limit."""
+    """Return a reply type for at most `most` topics, because small models tend to use up any
+    limit.
+    """
     return create_model(
         "PlanAnswer", __base__=PlanAnswer, topics=(list[TopicAnswer], at_most(most))
     )

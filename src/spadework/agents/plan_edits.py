@@ -96,7 +96,9 @@ def change_plan(plan: Plan, line: str) -> Change:
 
 
 def with_names(plan: Plan, names: Sequence[str]) -> Change:
-    """Return the plan with these topics, or the unchanged plan and the reason."""
+    """Return the plan with these topics, or the unchanged plan and the reason they were
+    rejected.
+    """
     if not names:
         return Change(plan, "A plan needs at least one topic.")
     if len(names) > MOST_TOPICS:

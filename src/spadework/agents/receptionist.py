@@ -1,5 +1,5 @@
-"""Distinguish research questions, small talk and chores of chat clients, such as writing a
-title.
+"""Distinguish research questions from small talk and from chores of chat clients, such as writing
+a title.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ _BARE = re.compile(
     r" (?:\S+ ){1,4}words|words (?:max|at most|or (?:less|fewer)))\b",
     re.IGNORECASE,
 )
-#: The maximum number of characters in an instruction. In a message more than twice as long, the
-#: rest is material.
+#: The maximum number of characters in an instruction. In a message more than twice as long,
+#: everything after the instruction is material.
 _HEAD_CHARS = 400
 #: An answer of at most this many tokens cannot hold a cited sentence.
 _FEW_TOKENS = 16

@@ -147,8 +147,8 @@ async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
 
 
 def sure_turn(asked: str) -> Turn | None:
-    """Return the classified request if it clearly asks only for another form ("shorter, please"),
-    else None.
+    """Return the classified follow-up if it clearly asks only for another form ("shorter,
+    please"), else None.
     """
     return next(filter(None, (_form(asked, language(code)) for code in codes())), None)
 
@@ -188,7 +188,8 @@ def _unpolite(asked: str, polite: re.Pattern[str]) -> str:
     return left
 
 
-#: The fraction of the context window for evidence. The rest is for the report and the answer.
+#: The fraction of the context window reserved for evidence. The rest is for the report and the
+#: answer.
 EVIDENCE_SHARE = 0.6
 
 
@@ -223,8 +224,8 @@ class Told:
 
 @dataclass(frozen=True)
 class Revision:
-    """A revised report, reusing unchanged sections. `places` maps headings to positions in the
-    earlier report.
+    """A revised report, in which unchanged sections are reused. `places` maps headings to
+    positions in the earlier report.
     """
 
     title: str

@@ -212,7 +212,7 @@ def _left_to_judge(
 async def _ask_model(
     model: Model, asked: Sequence[Asked], material: Material, seconds: float
 ) -> tuple[dict[Asked, Finding], str]:
-    # Sentences that cite the same entry share a call, which shows it once.
+    # Sentences that cite the same entry share a call, so that the entry is shown only once.
     places = {id_: n for n, id_ in enumerate(material.ledger)}
     order = sorted(asked, key=lambda each: [places.get(id_, -1) for id_ in each.stated.ids[:1]])
     batches = [order[n : n + BATCH] for n in range(0, len(order), BATCH)]

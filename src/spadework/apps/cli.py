@@ -41,7 +41,7 @@ _ELSEWHERE = {
     "web": "serve",
 }
 _NAME = re.compile(r"[A-Za-z][A-Za-z_-]*")
-#: Text found in addresses, paths and session ids, but not in questions.
+#: Matches arguments that are not plain words, such as addresses, paths and session ids.
 _NO_WORD = re.compile(r"\s|/|\w[.:]\w|\d{8}")
 _SESSION_ID = re.compile(r"\d{8}-\d{6}\S*")
 _SHOWN_CHARS = 60
@@ -97,7 +97,7 @@ def _find_mistyped(words: Sequence[str], commands: Mapping[str, Collection[str]]
     return meant if meant and (argued or not rest) else ""
 
 
-#: The highest limit on open files to request. A higher one slows down some code.
+#: The highest open-file limit to request, because a higher one slows down some code.
 ENOUGH = 65_536
 
 

@@ -28,7 +28,7 @@ _NOT_THE_USERS = (errno.ENOSPC, errno.EIO)
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """Report errors as one sentence on stderr and an exit code."""
+    """Turn an error into one sentence on stderr and an exit code."""
     try:
         yield
     except SpadeworkError as error:
@@ -91,7 +91,7 @@ LEAST_SECONDS, MOST_SECONDS = 0.5, 12.0
 
 
 class Leaving:
-    """Controls process exit. `alone` is set if the process runs one command only."""
+    """Controls how the process exits. `alone` is set if the process runs only one command."""
 
     def __init__(self) -> None:
         self.alone = False
@@ -152,7 +152,7 @@ T = TypeVar("T")
 
 
 class Left(Exception):
-    """Raised when work was abandoned, with the reason."""
+    """Raised with the reason when work is abandoned."""
 
 
 async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, Any, object]]) -> T:

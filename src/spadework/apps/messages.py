@@ -34,7 +34,7 @@ def say_json(line: str) -> None:
 
 
 def say_aside(text: str) -> None:
-    """Write a message to stderr, because it is not part of the answer."""
+    """Write a message that is not part of the answer to stderr."""
     say(text, err=True)
 
 
@@ -44,14 +44,14 @@ def number_of(count: int, thing: str) -> str:
 
 
 class _Lines(logging.Formatter):
-    """A formatter that makes log lines safe, because they may quote web pages."""
+    """Makes log lines safe to print, because they may quote web pages."""
 
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record))
 
 
 def log_to_stderr() -> None:
-    """Log warnings and errors to stderr. Only servers may call this."""
+    """Log warnings and errors to stderr. Call this only from servers."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Lines("%(levelname)s: %(message)s"))
     handler.setLevel(logging.WARNING)

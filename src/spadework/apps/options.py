@@ -1,4 +1,4 @@
-"""Command-line options, and the settings made from them."""
+"""Define the command-line options and load settings from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-#: Characters that stand for the bytes of arguments that could not be decoded.
+#: Surrogate characters that represent argument bytes which could not be decoded.
 _ESCAPED = re.compile("[\udc80-\udcff]")
 
 

@@ -1,4 +1,4 @@
-"""A session as the web page, terminal and MCP show it."""
+"""A session as shown by the web page, the terminal and MCP."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class TopicView:
 
 @dataclass
 class SourceView:
-    """A page that the run requested, with the reason if unread."""
+    """A page that the run requested, with the reason if it was not read."""
 
     n: int
     url: str
@@ -161,7 +161,7 @@ class ViewModel:
     #: The id of the session followed up on, or "".
     follows: str = ""
     resumed: bool = False
-    #: Whether another process runs the session. Then only recorded events are shown.
+    #: Whether another process is running the session. If so, only recorded events are shown.
     elsewhere: bool = False
     n: int = 0
     state: State = "starting"
@@ -343,8 +343,8 @@ class ViewModel:
         return view
 
     def _source(self, event: Reading | Read) -> str:
-        """Move a page's source to the end of the list, and return the name of its row on the
-        page.
+        """Move the event's source to the end of the list, and return the name of its row on the
+        web page.
         """
         known = self.sources.pop(event.url, None)
         source = known or SourceView(len(self.sources) + 1, event.url)

@@ -178,7 +178,7 @@ async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
     asked = {name: value for name, value in state.items() if name != "messages"}
     teller = Teller(state["session_id"])
     result: Result | None = None
-    # LangGraph servers include the subgraph in their drawing only if this node names it.
+    # LangGraph servers draw the subgraph only if this node refers to it by name.
     async with aclosing(_events(research.graph, asked)) as events:
         async for event in events:
             runtime.stream_writer(event.model_dump(mode="json"))

@@ -58,7 +58,8 @@ def new_session_id() -> str:
 R = TypeVar("R")
 T = TypeVar("T", bool, int, float, str)
 
-#: Seconds to keep a context that the graph opened, after its deadline or last use.
+#: Seconds to keep a context opened by the graph after its deadline or last use, whichever is
+#: later.
 KEPT_SECONDS = 60.0
 #: Minimum seconds for `run_in_time`, even if its phase has less time left.
 LEAST_SECONDS = 0.5
@@ -79,7 +80,7 @@ class SessionContext:
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     #: Which pages are assigned to which topics, by question and round.
     tables: dict[tuple[str, int], PageAssignment] = field(default_factory=dict)
-    #: What earlier runs used, newest first.
+    #: The resources that earlier runs used, newest run first.
     experience: Sequence[Took] = ()
     #: How many pages have been cleaned, and how many are being cleaned.
     cleanings: int = field(init=False)
@@ -114,7 +115,7 @@ class SessionContext:
         self.reader = Reader(self.web, self.browser)
         self.libraries = parts.libraries
         self.model = parts.model
-        #: The model that answers requests whose answers are not recorded yet.
+        #: The model to call when a request has no recorded answer yet.
         self.asked = parts.asked
         self.page_cache = parts.page_cache
         self.stand_ins = StandIns(parts.choice.spares)
@@ -187,7 +188,7 @@ class SessionContext:
         return made
 
     async def narrowed(self, mark: Mark, at: str) -> bool:
-        """Return whether less than `mark` is left, and record the answer."""
+        """Return whether the time left is below `mark`, and record the answer."""
         return await self.noted("narrowed", [*mark, at], self.budget.under(mark), False)
 
     async def was_stopped(self, at: str) -> bool:
@@ -235,8 +236,8 @@ class SessionContext:
         return context
 
     async def index_library(self) -> None:
-        """Build missing library indexes without counting the time, unless the user wants the
-        report now. Raises SearchError, or SettingsError if an index cannot be written.
+        """Build missing library indexes while the run's clock is stopped, unless the user wants
+        the report now. Raises SearchError, or SettingsError if an index cannot be written.
         """
         seconds = self.budget.until_closing()
         self.budget.pause()
@@ -264,7 +265,7 @@ class SessionContext:
         _contexts.pop(self.session_id, None)
         if self.keeper and self.keeper is not asyncio.current_task():
             self.keeper.cancel()
-        # If closing one resource fails, the rest must still be closed.
+        # If closing one resource fails, the remaining ones must still be closed.
         async with AsyncExitStack() as closing:
             for library in self.libraries:
                 closing.push_async_callback(library.close)

@@ -1,4 +1,4 @@
-"""Finish a run that was cut off, using only code and no model."""
+"""Finish a run that was cut off, without using a model."""
 
 from __future__ import annotations
 

@@ -98,8 +98,8 @@ def _untaken(place: _Place, own: Sequence[tuple[int, int]], text: PageText) -> _
 
 
 def split_quote(text: PageText, spot: Spot) -> list[_Place]:
-    """Return where the entries made from a quote are in the page. Only the entry that best matches
-    the quote's claim keeps the claim.
+    """Split a quote into entries, and return where each one is in the page. Only the entry that
+    best matches the quote's claim keeps the claim.
     """
     found, places = pieces(text, spot.start, spot.end), list[_Place]()
     for n, (start, end, block) in enumerate(found):

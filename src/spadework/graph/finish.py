@@ -40,8 +40,9 @@ from spadework.values import (
 from spadework.visible import visible
 
 #: A round that adds less than this share of the evidence is the last. The first number is for runs
-#: without a model and for deep effort. In five runs with second rounds below .4, the third rounds
-#: brought 16 of 381 cited quotes. After a second round of .46, the third brought 11 of 70.
+#: without a model and for deep effort. In five runs whose second rounds added less than .4, the
+#: third rounds brought 16 of 381 cited quotes. When a second round added .46, the third brought 11
+#: of 70.
 MARGINAL_UTILITY, JUDGED_UTILITY = 0.1, 0.4
 
 
@@ -76,7 +77,7 @@ def _reason_to_stop(state: ResearchState, budget: Budget, settings: Settings, pr
 
 
 def nothing_left(state: ResearchState) -> str:
-    """Return why a run with nothing left to search ends."""
+    """Return why a run ends when nothing is left to search for."""
     return "nothing left to ask" if open_topics(state) else "coverage"
 
 
@@ -241,8 +242,8 @@ def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
     made, gaps = [], (Phrases(state["plan"].language)("gap_unassessed"),)
     for name in (topic.name for topic in state["plan"].topics):
         found = coverage.get(name) or Coverage(topic=name, covered=False, score=0.0, gaps=gaps)
-        # The score that code gives to an unanswered topic only guides further rounds, so it is not
-        # reported.
+        # If no model judged an open topic, its computed score only guides further rounds, so it is
+        # not reported.
         claimed = found.covered or found.judge != CODE
         made.append(
             CoveredTopic(

@@ -1,5 +1,5 @@
-"""Open the parts of a session: journal, models, search providers and pages. A failing knowledge
-store never stops a run.
+"""Open the parts of a session: journal, models, search providers and pages. A run continues
+without the knowledge store if the store fails.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _NOBODY = ("", "")
 
 
 class Opened(Value):
-    """A record of the model, providers and settings that a session uses, without secrets."""
+    """A record of the model, providers and settings that a session uses, excluding secrets."""
 
     model: str = ""
     providers: tuple[tuple[str, str], ...] = ()
@@ -100,8 +100,8 @@ class Opened(Value):
 
 @dataclass(frozen=True)
 class Replay:
-    """A session to rerun from its recording. `new_model` answers requests that were not
-    recorded.
+    """A session to rerun from its recording. `new_model` holds the settings of the model for
+    requests that were not recorded.
     """
 
     recording: Recording
@@ -143,8 +143,8 @@ Chosen = tuple[str, list[Problem], Choice]
 
 
 class Parts(NamedTuple):
-    """The opened parts. `asked` is the model for requests that are not recorded; `problems`
-    concern the model; `cleanings` is the number of pages already cleaned.
+    """The opened parts of a session. `asked` is the model for requests that are not recorded,
+    `problems` concern the model, and `cleanings` counts the pages already cleaned.
     """
 
     journal: Journal
@@ -291,7 +291,7 @@ def _models(
 
 
 class StandIns:
-    """The fallback providers, in order."""
+    """Opens the fallback providers in order, as they are needed."""
 
     def __init__(self, spares: Sequence[Spare]) -> None:
         self._spares = list(spares)

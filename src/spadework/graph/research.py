@@ -302,7 +302,7 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOut
 
 
 def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
-    """Return the compiled graph, saving its state with `checkpointer`."""
+    """Return a compiled graph that saves its state with `checkpointer`."""
     return graph.copy({"checkpointer": checkpointer})
 
 

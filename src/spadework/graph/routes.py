@@ -1,5 +1,5 @@
-"""Decide which node comes next, and whether a topic is worth another round. Gains were measured on
-questions with known answers (benchmarks/rounds_sweep.py, benchmarks/README.md).
+"""Decide which node comes next, and whether a topic is worth another round. The gain of a round
+was measured on questions with known answers (benchmarks/rounds_sweep.py, benchmarks/README.md).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from spadework.values import (
     Topic,
 )
 
-#: Minimum expected gain of another round for topics that code judged instead of a model.
+#: Minimum expected gain of another round for topics judged by code rather than by a model.
 LEAST_GAIN = 0.17
 #: Scores computed by code are inexact, so a new score must be higher by this much to count as
 #: better. Smaller values lost facts.
@@ -119,7 +119,8 @@ def _falls_short(topic: Topic, state: ResearchState) -> set[str]:
 #: Share of the page limit for the first round. The rest is for closing gaps.
 FIRST_ROUND_PAGES = 0.87
 LEAST_PAGES = 2
-#: The number of the round before any search, which judges pages of the session being followed up.
+#: Number of the round that precedes all searches and judges pages of the session being followed
+#: up.
 KNOWN = 0
 
 
@@ -165,7 +166,9 @@ def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
 
 
 class _Gap(NamedTuple):
-    """A further search for a topic. If `again`, hits found earlier but not read count too."""
+    """Another search for a topic. If `again`, earlier hits that were not read are considered
+    too.
+    """
 
     topic: Topic
     queries: tuple[Query, ...]
@@ -242,8 +245,8 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
 def _queries_unasked(
     topic: Topic, state: ResearchState, asked: set[tuple[str, tuple[str, ...]]], load: Workload
 ) -> tuple[Query, ...]:
-    """Return the topic's queries that were not sent yet. If all its pages come from earlier runs,
-    return all queries.
+    """Return the topic's queries that have not been sent yet. If all its pages come from earlier
+    runs, return all queries.
     """
     pages = [
         page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages

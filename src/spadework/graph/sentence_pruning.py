@@ -29,7 +29,7 @@ AGAIN = "The sentence replaced an unsupported one and could not be checked itsel
 
 
 def settle_changes(section: Section, changes: Changes, findings: Findings) -> Checked:
-    """Return a section with its repairs, except those that made a passing sentence fail."""
+    """Return a section with its repairs applied, except any that made a passing sentence fail."""
     old = judge_section(section, findings).findings
     new = iter(judge_section(section.changed(changes), findings).findings)
     kept, told = dict(changes), list[Finding]()
@@ -43,7 +43,7 @@ def settle_changes(section: Section, changes: Changes, findings: Findings) -> Ch
 
 
 def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stated, Finding]:
-    """Return a rejecting finding for each unchecked replacement of a failed sentence."""
+    """Return a rejection for each sentence that replaced a failed one and could not be checked."""
     after = iter(state_sentences(before.section.changed(changes)))
     found = {}
     for n, old in enumerate(before.findings):
@@ -54,8 +54,8 @@ def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stat
 
 
 def keep_what_holds(checked: Checked, findings: Findings) -> tuple[Checked, list[Problem]]:
-    """Drop failed sentences and those that depend on them. Return the rest, and a problem for each
-    dropped sentence.
+    """Drop failed sentences and any that depend on them. Return what remains, and a problem for
+    each dropped sentence.
     """
     section, gone = checked.section, dict[int, str]()
     while fallen := _fallen(checked, findings, gone):
@@ -109,7 +109,7 @@ def _without_lead(sentence: Sentence) -> Sentence | None:
 
 
 def _without_context(sentence: Sentence) -> Sentence | None:
-    """Return the sentence, shortened so that it makes sense alone, or None if that is
+    """Return the sentence, shortened if necessary to make sense on its own, or None if that is
     impossible.
     """
     if not leans(sentence):
@@ -119,8 +119,8 @@ def _without_context(sentence: Sentence) -> Sentence | None:
 
 
 def drop_repeats(sections: Sequence[Checked]) -> list[Checked]:
-    """Drop sentences that an earlier section contains, but keep a few where a section would become
-    too short. Of repeated tables, keep the last one.
+    """Drop sentences that an earlier section already contains, but keep some if a section would
+    become too short. Keep only the last copy of a repeated table.
     """
     said: set[str] = set()
     made = []

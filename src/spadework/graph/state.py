@@ -150,7 +150,7 @@ class ResearchInput(BaseModel):
     most_words: SkipJsonSchema[int] = 0
 
 
-#: The default input. It is restored after each run, for the next run of the same thread.
+#: The default input, restored after each run for the next run of the same thread.
 GIVEN = ResearchInput(question="").model_dump(exclude={"question", "session_id"})
 
 
@@ -198,7 +198,7 @@ def left_over(state: ResearchState) -> dict[str, Any]:
 
 
 class ResearchOutput(TypedDict, total=False):
-    """A run's report in Markdown, and its whole result."""
+    """A run's Markdown report and its complete result."""
 
     report: str
     result: Result

@@ -1,1 +1,1 @@
-"""The backend for several machines, which needs PostgreSQL and procrastinate."""
+"""The backend for running on several machines, which requires PostgreSQL and procrastinate."""

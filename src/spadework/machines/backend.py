@@ -71,7 +71,9 @@ async def _look_at(url: str) -> Looked:
 
 
 async def database_fault(settings: Settings) -> str:
-    """Return why the database cannot be used, without its address, or "" if it can."""
+    """Return why the database cannot be used (without revealing its address), or "" if it can
+    be.
+    """
     try:
         async with asyncio.timeout(HEALTH_SECONDS), shared_sessions(settings) as shared:
             await shared.database.ask("SELECT 1")
@@ -129,8 +131,8 @@ Row = TypeVar("Row", bound=Value)
 
 
 def list_table(url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> ListTable[Row]:
-    """Return the database list called `name`. It also counts as created if the file `before`
-    exists.
+    """Return the database list called `name`. It counts as created if it ever changed or the file
+    `before` exists.
     """
     return ListTable(url, name, rows, before)
 

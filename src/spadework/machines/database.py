@@ -27,7 +27,7 @@ from spadework.machines.rooms import PLACES, AskingSoon, PostgresRooms
 from spadework.tools.stores.private_files import DatabaseDown, why
 
 CONNECT_SECONDS, STATEMENT_SECONDS = 5.0, 20.0
-#: Transactions that stay idle for more seconds are ended, so that a frozen process releases its
+#: Transactions that are idle for longer than this are ended, so that a frozen process releases its
 #: locks.
 OPEN_SECONDS = 20.0
 #: A worker is live if its last heartbeat is at most this many seconds old.
@@ -103,8 +103,8 @@ T = TypeVar("T")
 #: Maximum seconds to wait for a server that is down.
 AWAY_SECONDS = 30.0
 AGAIN_SECONDS = 0.25
-#: The pool stops trying to reconnect after this many seconds, before its attempts become rare. The
-#: next caller makes it try again.
+#: After this many seconds, the pool stops reconnecting rather than retrying less and less often.
+#: The next caller makes it try again.
 RECONNECT_SECONDS = 3.0
 #: Maximum connections in the pool, besides the listening connection.
 MOST_CONNECTIONS = 6
@@ -264,7 +264,7 @@ class Listening:
 
 
 class Changing:
-    """A list's rows as JSON, locked during a change."""
+    """A list's rows as JSON, locked while they are being changed."""
 
     def __init__(self, rows: str) -> None:
         self.rows = rows

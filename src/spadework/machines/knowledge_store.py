@@ -36,8 +36,8 @@ T = TypeVar("T")
 WHOLE_SECONDS = 10.0
 #: Maximum candidate passages for a question.
 PROPOSED = 60
-#: The number of unrelated passages assumed when the rarity of a word is computed (see
-#: `embedded_store`). Counts also stop at this number.
+#: Number of unrelated passages assumed when computing a word's rarity (see `embedded_store`), and
+#: the number at which counting stops.
 OTHERS = 10_000
 _FIELDS = "record, packed, own"
 _PUT = (

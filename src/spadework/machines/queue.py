@@ -41,7 +41,7 @@ _ORPHANS = (
     " AND procrastinate_jobs.status IN ('todo', 'doing')) ORDER BY sessions.submitted_at"
 )
 _QUEUED = "SELECT ahead FROM queued WHERE id = %s AND NOT held_back"
-#: The more runs of the same user come before a job, the lower is its priority.
+#: The more runs of the same user are ahead of a job, the lower its priority.
 _REORDER = (
     "UPDATE procrastinate_jobs AS job SET priority = -queued.ahead FROM queued"
     " WHERE job.lock = queued.id AND job.status = 'todo' AND job.priority <> -queued.ahead"
@@ -66,8 +66,8 @@ _BEAT = (
 
 @dataclass
 class Leaving:
-    """How a worker leaves the queue. Its runs get `seconds` to end, and `idle` returns how many of
-    them need not be awaited.
+    """Describes how a worker shuts down. Its runs get `seconds` to finish, and `idle` returns how
+    many of them need not be awaited.
     """
 
     seconds: float = 0.0

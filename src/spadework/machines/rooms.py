@@ -28,14 +28,16 @@ if TYPE_CHECKING:
 
 
 ASK_SECONDS = 3.0
-#: Notification channel. It names slots that were granted, and resources that others wait for.
+#: Notification channel for granted slots, and for resources that other processes are waiting for.
 PLACES = "spadework_places"
 _log = logging.getLogger(__name__)
 Rows = list[tuple[Any, ...]]
 
 
 class AskingSoon:
-    """Queries the database. While it is `down`, only `try_again` sends a query."""
+    """Queries the database with a timeout. While the database is `down`, only `try_again` sends
+    queries.
+    """
 
     def __init__(self, once: Callable[[str, Sequence[Any]], Awaitable[Rows]]) -> None:
         self._once = once
@@ -133,7 +135,7 @@ class _Place:
 
 
 class PostgresRooms:
-    """This process's slots, with one instance per database and event loop."""
+    """Manages this process's slots. Each database and event loop has one instance."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -143,10 +145,10 @@ class PostgresRooms:
         self._waiting: dict[str, asyncio.Future[None]] = {}
         self._here: Counter[str] = Counter()
         self._kept: defaultdict[str, list[_Place]] = defaultdict(list)
-        #: Resources used by this process, for whose slots other processes wait.
+        #: Resources that this process uses and that other processes are waiting for.
         self._wanted: set[str] = set()
-        #: Maps the tickets of slots being given back to the resource and the seconds for which it
-        #: stays closed.
+        #: Maps the ticket of each slot being given back to the slot's resource and to the number
+        #: of seconds that the resource stays closed.
         self._leaving: dict[str, tuple[str, float]] = {}
         self._work = asyncio.Event()
 
@@ -286,8 +288,8 @@ class PostgresRooms:
 
 
 def name_of(what: str) -> str:
-    """Return the name by which all machines know a resource. The host is added to a loopback
-    address, which means another resource on each machine.
+    """Return the name by which all machines know a resource. Loopback addresses get the host name,
+    because they mean a different resource on each machine.
     """
     said = f"{what} on {socket.gethostname()}" if _LOOPBACK.search(what) else what
     plain = said.isascii() and said.isprintable() and not set(said) & {"@", "?"}

@@ -1,4 +1,4 @@
-"""Find sessions of any machine by id, in a list, or by an answer that they gave."""
+"""Find the sessions of all machines by id, as a list, or by an answer that they gave."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def copy_session(
 
 
 async def bring_to_run(shared: SharedSessions, settings: Settings, kept: Kept) -> Path:
-    """Copy a session here in order to run it, with the sessions that it follows up, and return its
+    """Copy a session and the sessions it follows up to this machine in order to run it. Return its
     folder. Raises SessionBusy.
     """
     follows: str = json.loads(kept.brief)["follows"]

@@ -81,8 +81,8 @@ class SessionClaim:
         self.lost = False
 
     async def write(self, statement: str, *values: Any) -> None:
-        """Run a statement that writes, if this claim holds. It must select from `mine` (see
-        _FENCED). Raises ClaimLost or DatabaseDown.
+        """Run a write statement if this claim still holds. The statement must select from `mine`
+        (see _FENCED). Raises ClaimLost or DatabaseDown.
         """
         if not self.lost:
             [(held,)] = await self.database.ask(

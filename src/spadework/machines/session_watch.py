@@ -1,4 +1,4 @@
-"""Watch a session that workers run, and forward the user's commands to it."""
+"""Watch a session run by workers, and forward the user's commands to it."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ async def _ended(shared: SharedSessions, session_id: str) -> int:
 
 
 async def cancel(session: Session) -> bool:
-    """Cancel a session that workers run. Return False if the caller must end it in this process."""
+    """Cancel a session run by workers. Return False if the caller must end it in this process."""
     if session.elsewhere:
         async with shared_sessions(session.settings) as shared:
             await shared.end(session.session_id, "cancelled", told_now(Ended(how="cancelled")))

@@ -138,7 +138,7 @@ async def _opened(stack: AsyncExitStack, settings: Settings) -> Database | None:
         opening.cancel()
 
 
-#: Seconds until amounts that a silent process has reserved become free again.
+#: Seconds until the amounts reserved by a silent process are released.
 HELD_SECONDS = 300.0
 _TELL = (
     "SELECT money, held_money FROM tell_spent"
@@ -219,7 +219,9 @@ async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, t
 
 
 class ListTable(ListFile[Row]):
-    """A list stored in the database. It also counts as created if the file `before` exists."""
+    """A list stored in the database. It counts as created if it ever changed or the file `before`
+    exists.
+    """
 
     def __init__(self, url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> None:
         self._url, self._name, self._rows = url, name, rows
@@ -269,7 +271,7 @@ class ListTable(ListFile[Row]):
 
 
 class SharedCheckpoints(AfterTelling, CheckpointSaver):
-    """A claimed session's checkpoints in the database."""
+    """Saves a claimed session's checkpoints in the database, after its events."""
 
     def __init__(self, claim: Claim, record: Record) -> None:
         CheckpointSaver.__init__(self, cast("SessionClaim", claim), our_serde())

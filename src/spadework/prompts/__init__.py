@@ -37,8 +37,8 @@ _CLOSING = "\ufdd2"
 _MARKS = re.compile("([\ufdd0-\ufdd2])")
 #: A tagged block. Forged closing tags cannot end it, because `fence` broke them.
 _BLOCK = re.compile(rf"(?<=<{FENCE}>\n).*?(?=\n</{FENCE}>)", re.DOTALL)
-#: A text that is too long is cut after a line, sentence or word, if one ends in the second half of
-#: the allowed length.
+#: Overlong text is cut after a line, sentence or word, if one ends in the second half of the
+#: allowed length.
 _ENDS = ("\n", ". ", " ")
 #: Long passages are cut to this many characters before further passages are dropped. In prompts
 #: cut to a quarter, all 78 facts of 61 dev questions (27 passages each) then remain, versus 73 at

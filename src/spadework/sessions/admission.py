@@ -44,7 +44,7 @@ class Stock:
         self._before = self.used()
 
     def fits(self, inside: int) -> bool:
-        """Return whether another session fits if the running ones use all that they may."""
+        """Return whether another session fits if the running ones use their full allowance."""
         limit = self.limit()
         expected = max(self.used(), self._before + inside * self.each)
         return limit is None or expected + self.each + self.spare <= limit
@@ -152,8 +152,8 @@ class Admission:
     async def place(
         self, most: int, stop: asyncio.Event, told: Told, whose: Whose = NOBODYS
     ) -> AsyncIterator[None]:
-        """Hold a slot until the block ends. Before, wait until limits and capacity allow it, or
-        until `stop` is set. `told` receives each new queue position.
+        """Wait until limits and capacity allow it or `stop` is set, then hold a slot until the
+        block ends. `told` receives each new queue position.
         """
         waiter = _Waiter(most, whose, asyncio.get_running_loop(), asyncio.Event())
         with self._lock:

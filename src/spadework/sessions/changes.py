@@ -1,5 +1,5 @@
-"""Changes between two runs of a question, as Markdown, an Atom feed or a webhook call. Only cited
-quotes are compared.
+"""Report changes between two runs of a question as Markdown, an Atom feed or a webhook call. Only
+cited quotes are compared.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 class Change(Value):
-    """A change of a page: the quote `before` is gone from it, the quote `after` is new, or both."""
+    """A change to a page: the quote `before` was removed, the quote `after` is new, or both."""
 
     topic: str
     url: str
@@ -81,8 +81,8 @@ def earlier_run(home: Path, question: str) -> tuple[Listed, Result] | None:
 
 
 def changes_between(home: Path, before: Result, after: Result) -> Changes:
-    """Return the changes: new quotes that no page of the earlier run has, and old quotes from
-    pages read again that no page has now.
+    """Return the changes: new quotes that are on no page of the earlier run, and old quotes whose
+    page was read again but that are no longer on any page.
     """
     old, new = _pages(home, before), _pages(home, after)
     read_again = {source.url for source in after.sources}

@@ -92,7 +92,7 @@ async def read_file(path: Path, settings: Settings) -> ReadPage:
 
 
 def checked_address(text: str) -> str:
-    """Check a URL, and return it as it is to be requested. Raises SettingsError if it is
+    """Check a URL, and return it in the form used for requests. Raises SettingsError if it is
     malformed.
     """
     try:
@@ -104,7 +104,9 @@ def checked_address(text: str) -> str:
 
 
 def about(name: str, error: FetchError) -> FetchError:
-    """Return the error, prefixed with the name of the page or file unless it contains the name."""
+    """Return the error, prefixed with the name of the page or file unless the message
+    contains it.
+    """
     if name in (said := str(error)):
         return error
     return type(error)(f"{name} could not be read: {said}", hint=error.hint)

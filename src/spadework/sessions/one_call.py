@@ -71,7 +71,7 @@ def research_sync(
 
 
 def run_to_end(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run `work`, even if an event loop already runs in this thread."""
+    """Run `work`, even if an event loop is already running in this thread."""
     if not _loop_runs():
         return asyncio.run(work())
     runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)

@@ -174,7 +174,7 @@ def _whose(settings: Settings) -> Whose:
 
 
 def why_waiting(most: int) -> str:
-    """Return why a session waits. `most` is the user's session limit if it is reached, else 0."""
+    """Return why a session is waiting. `most` is the user's session limit if reached, else 0."""
     if most:
         many = "1 of your questions is" if most == 1 else f"{most} of your questions are"
         return f"{many} being researched, the most allowed at once"

@@ -1,4 +1,4 @@
-"""Replay a finished session from its recording, without network or model."""
+"""Replay a finished session from its recording, without a network or a model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ from spadework.values import Result
 @dataclass(frozen=True)
 class Replayed:
     """The results of a replay (`result`) and of the original run (`before`).
-    - `replayed`, `new`: how many requests were answered from the recording, and how many anew
+    - `replayed`, `new`: how many requests were answered from the recording, and how many by a
+      model
     - `missing`: the requests that had no recorded answer
     """
 

@@ -1,5 +1,5 @@
-"""The sessions running in this process, and their watchers. The folder of each session is marked,
-so that the next server process resumes it.
+"""The sessions running in this process, and their watchers. A mark in each session's folder tells
+the next server process to resume the session.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Run:
 
     @property
     def result(self) -> Result | None:
-        """The result, or None. Once it is set, the run ends shortly."""
+        """The result, or None. The run ends shortly after the result is set."""
         ends = (
             event for event in reversed(self.recorded) if isinstance(event, (Started, Finished))
         )
@@ -134,7 +134,7 @@ class Runs:
         return runs
 
     async def find(self, session_id: str) -> None:
-        """Find a session that workers run, and start watching it here."""
+        """Look for a session that workers are running, and start watching it here."""
         backend = backend_of(self.settings)
         if session_id not in self._runs and await backend.find(self.settings, session_id):
             self.start(await asyncio.to_thread(self._resumed, session_id))

@@ -1,4 +1,4 @@
-"""Sessions to start, watch, answer, stop, resume and follow up on."""
+"""Start sessions, watch them, answer their questions, and stop, resume or follow up on them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ from spadework.tools.stores.journal_rows import claim_on
 from spadework.values import Result
 from spadework.visible import visible
 
-#: True inside a session. A session that is started there must not wait for a slot.
+#: True inside a session. A session started within another one must not wait for a slot.
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 
@@ -99,14 +99,14 @@ def by_workers(session_id: str, brief: Brief, settings: Settings) -> bool:
     return wanted and not _inside.get() and claim_on(session_id) is None
 
 
-#: Maximum steps of the graph. A run uses up its budget long before it reaches them.
+#: Maximum steps of the graph. A run exhausts its budget long before it reaches this limit.
 MOST_STEPS = 200
 #: Maximum seconds to wait for the user's answer. The run's clock is paused meanwhile.
 USER_SECONDS = 3600.0
 
 
 class Researching:
-    """The research of a session's question. `answered` waits for the user's answer."""
+    """Researches a session's question. `answered` waits for the user's answer and returns it."""
 
     def __init__(
         self,
@@ -198,7 +198,7 @@ class Session:
         self._answers: asyncio.Queue[str] = asyncio.Queue()
         #: A notice about stored settings that are ignored.
         self._set_aside = ""
-        #: Seconds from the start of closing to the result, if any.
+        #: Seconds that code took to finish the report, or None if there is no result yet.
         self._writing: float | None = None
         #: If workers run the session, the number of events already seen. None means all events up
         #: to the last `Ended`.
@@ -221,8 +221,8 @@ class Session:
         earlier: Sequence[str] = (),
     ) -> Self:
         """Return a new session. If `follows` is an earlier session's id, the new one searches only
-        for facts missing from its pages. Otherwise, `earlier` are the previous questions,
-        oldest first. Raises SettingsError or SessionNotFound.
+        for facts missing from the earlier session's pages. Otherwise, `earlier` holds the
+        previous questions, oldest first. Raises SettingsError or SessionNotFound.
         """
         question = " ".join(visible(question).split())
         if not question:
@@ -264,8 +264,9 @@ class Session:
         self.brief = replace(self.brief, attachments=files)
 
     def wishing(self, wishes: str, most_words: int = 0) -> Self:
-        """Set the form of the report: `wishes` for its length, format, language and audience, and
-        at most `most_words` words (0: as in the settings). Call this before the run.
+        """Set the form of the report. `wishes` describes its length, format, language and
+        audience, and `most_words` limits its words (0: as in the settings). Call this before
+        the run.
         """
         self.brief = replace(
             self.brief, wishes=visible(wishes)[:MOST_WISHES], most_words=max(0, most_words)
@@ -369,7 +370,9 @@ class Session:
 
     @property
     def elsewhere(self) -> bool:
-        """True if workers run the session. With added providers or in a replay, it runs here."""
+        """True if workers run the session. A replay, or a session with added providers, runs
+        here.
+        """
         own = bool(self._replay or self._providers)
         return not own and by_workers(self.session_id, self.brief, self.settings)
 

@@ -26,9 +26,9 @@ from spadework.values import Result
 GRACE_SECONDS = 0.3
 SAVING_SECONDS, CANCEL_SECONDS, ANSWER_SECONDS = 1.0, 5.0, 0.4
 T = TypeVar("T")
-#: An item of the stream. It says that the report must be written now.
+#: A stream item that says that the report must be written now.
 EMERGENCY = object()
-#: An item of the stream. It marks the end.
+#: A stream item that marks the end.
 _END = object()
 
 
@@ -95,8 +95,8 @@ async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) ->
 async def watch_graph(
     graph: Graph, config: RunnableConfig, context: SessionContext, records: Records, given: Any
 ) -> AsyncGenerator[Event, None]:
-    """Run the graph and yield events until it ends or asks the user. Files are written before the
-    result is reported.
+    """Run the graph and yield events until it ends or asks the user a question. Files are written
+    before the result is reported.
     """
     stream = graph.astream(
         given,
@@ -216,7 +216,7 @@ async def handed_on(
             await asyncio.wait({running}, timeout=rest if over else 0)
         finally:
             running.cancel()
-            # Work that still runs after this ends with the process.
+            # Any work still running after this wait is stopped when the process exits.
             ending = asyncio.gather(running, return_exceptions=True)
             await asyncio.wait({ending}, timeout=LEAST_CLOSING if over else CLOSING_SECONDS)
 

@@ -82,7 +82,7 @@ class ListFile(Generic[Row]):
 
     @contextmanager
     def edit(self) -> Iterator[list[Row]]:
-        """Yield the rows for changes, then write them back. Raises SettingsError if the file is
+        """Yield the rows for editing, then write them back. Raises SettingsError if the file is
         damaged.
         """
         make_folder(self.path.parent)
@@ -104,8 +104,8 @@ def kept_list(
     return table
 
 
-#: `read` allows reading a user's own sessions, `ask` starting and changing research, and `admin`
-#: only the server's settings page and metrics.
+#: `read` allows users to read their own sessions, `ask` to start and change research, and `admin`
+#: to use only the server's settings page and metrics.
 Scope = Literal["read", "ask", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
@@ -229,7 +229,7 @@ class People:
 
     @property
     def there(self) -> bool:
-        """True if the server has users. Otherwise, every client is its owner."""
+        """True if the server has users. Otherwise, every client is treated as the owner."""
         return bool(self.settings.user_header) or self.tokens.any_user
 
     async def look(self) -> None:

@@ -61,8 +61,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     @model_validator(mode="wrap")
     @classmethod
     def _in_one_sentence(cls, data: Any, checked: ModelWrapValidatorHandler[Self]) -> Self:
-        # Settings that are the context of a graph bypass `load`, so a validator must shorten
-        # errors.
+        # Settings passed as a graph's context bypass `load`, so a validator must shorten errors.
         try:
             return checked(data)
         except ValidationError as error:
@@ -112,7 +111,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         return made
 
     def within(self, common: Path) -> Self:
-        """Return a copy for a user of the server whose home is `common`."""
+        """Return a copy for a user of a server. `common` is the server's home."""
         made = self.model_copy()
         made._common = absolute(common)
         return made
@@ -125,7 +124,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     @property
     def owner(self) -> str:
         """The user's home as a path relative to the common home, or "" for the server's owner.
-        Raises SettingsError if the user's home is outside.
+        Raises SettingsError if the user's home is outside the common home.
         """
         if not self.home.is_relative_to(self.common):
             wanted = f"in {self.common}, where machines share a database"

@@ -1,4 +1,6 @@
-"""The groups that make up `Settings`, and warnings about unknown environment variables."""
+"""The groups of fields that make up `Settings`, and warnings about unknown environment
+variables.
+"""
 
 from __future__ import annotations
 

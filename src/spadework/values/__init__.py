@@ -1,5 +1,5 @@
-"""The frozen data types of a run. Page texts stay in the page store, where offsets count code
-points.
+"""Define the frozen data types of a run. Page texts stay in the page store, and offsets into them
+count code points.
 """
 
 from spadework.values.coverage import (

@@ -1,4 +1,6 @@
-"""The coverage of topics, the searches that fill gaps, and disagreements between sources."""
+"""Data types for the coverage of topics, searches that fill gaps, and disagreements between
+sources.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | 
 
 
 class Recommendation(Value):
-    """A search that would fill a gap. If `led_to`, it looks for the page of a name that the
+    """A search that would fill a gap. If `led_to`, it looks for the page about a name that the
     evidence led to.
     """
 
@@ -43,7 +45,7 @@ class Recommendation(Value):
 
 
 class Quality(Value):
-    """The quality of a topic's passages, rated from 0 to 10 by each criterion."""
+    """The quality of a topic's passages, rated from 0 to 10 on each criterion."""
 
     accuracy: float = Field(ge=0, le=10)
     completeness: float = Field(ge=0, le=10)
@@ -59,7 +61,7 @@ class Quality(Value):
 
 
 class Shortfall(Value):
-    """Something that the evidence for a `topic` ("" for all topics) lacks."""
+    """Something missing from the evidence for a `topic` ("" means all topics)."""
 
     kind: Literal[
         "definition",

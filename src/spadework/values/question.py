@@ -1,4 +1,4 @@
-"""The question, its plan and tasks, and the run's forecast."""
+"""Data types for the question, its plan and tasks, and the run's forecast."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Complexity = Literal["simple", "moderate", "complex"]
 Freshness = Literal["any", "recent", "now"]
 Need = Literal["text", "count", "table"]
 
-#: The expected kind of answer, which code can check unless it is "open".
+#: The expected type of answer, which code can check unless it is "open".
 Expected = Literal[
     "number", "date", "name", "definition", "steps", "code", "items", "rows", "both sides", "open"
 ]
@@ -115,7 +115,7 @@ class Plan(Value):
 
 
 class Span(Value):
-    """A range of values. The values of half of the earlier runs were below `median`."""
+    """A range of values. In half of the earlier runs, the value was below `median`."""
 
     low: float = 0.0
     high: float = 0.0

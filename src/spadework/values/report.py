@@ -1,4 +1,4 @@
-"""The result: the report, its sources, problems and usage."""
+"""Data types for the result: the report, its sources, problems and usage."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from spadework.values.value import CODE, NOBODY, Value
 
 PUBLISHER_CHARS = 80
 _SIGN = re.compile(r"[\W_]+")
-#: An address in place of a publisher's name, which would become a link.
+#: A web address given as the publisher's name. It would become a link.
 _ADDRESS = re.compile(r"://|^\S+\.[a-z]{2,}(?:/\S*)?$", re.IGNORECASE)
 
 
@@ -46,13 +46,13 @@ Verdict = Literal[
 Status = Literal["completed", "time_limited", "budget_limited", "partial", "failed"]
 Mode = Literal["model", "extractive"]
 SectionKind = Literal["summary", "topic", "code", "conflicts", "limits"]
-#: Pictures are named by the hash of their bytes.
+#: Matches a picture's file name: the hash of its bytes, and an extension.
 PICTURE_NAME = r"[0-9a-f]{64}\.(?:png|jpeg|gif|webp)"
 Form = Literal["paragraph", "bullets", "steps", "table", "code", "heading"]
 
 
 class Sentence(Value):
-    """A sentence or piece of code of the report, with its evidence. `maker` is a model's name or
+    """A sentence or code snippet in the report, with its evidence. `maker` is a model's name or
     `CODE`. `inferred` sentences are conclusions.
     """
 
@@ -70,8 +70,8 @@ class Sentence(Value):
 
 class Part(Value):
     """A part of a section in one form, such as a list. `takes` is the number of sentences in each
-    item: a paragraph, a list item or a table cell (row by row). A sub-heading has only `text`.
-    `quoted` parts keep the words of pages.
+    paragraph, list item or table cell (row by row). A sub-heading has only `text`. `quoted`
+    parts keep the wording of the pages.
     """
 
     form: Form
@@ -193,8 +193,8 @@ class Picture(Value):
 
 
 class Citation(Value):
-    """A sentence, one piece of its evidence, and the verdict on whether that supports it. `maker`
-    and `judge` are models' names, `CODE` or `NOBODY`.
+    """A sentence, one piece of its evidence, and the verdict on whether the evidence supports it.
+    `maker` and `judge` are models' names, `CODE` or `NOBODY`.
     """
 
     sentence: str
@@ -341,7 +341,7 @@ class Result(Value):
 
     @property
     def state(self) -> CoverageState | None:
-        """The coverage of all topics together, or None without topics."""
+        """The coverage of all topics together, or None if there are no topics."""
         covered = sum(topic.covered for topic in self.topics)
         return state_as_whole(len(self.topics), covered, self.evidence_count)
 

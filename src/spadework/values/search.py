@@ -1,4 +1,4 @@
-"""Hits, pages, passages and evidence."""
+"""Data types for hits, pages, passages and evidence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spadework.values.value import Value
 EvidenceKind = Literal["text", "item", "code", "row", "columns", "cells"]
 #: Whether a hit is read, kept as a replacement, or left unread.
 Fate = Literal["chosen", "reserve", "left"]
-#: The kind of source: "official" is a government's, "own" the user's.
+#: The type of source: "official" means a government's, and "own" the user's.
 StatedKind = Literal["paper", "news", "official", "vendor", "forum", "own"]
 SourceKind = Literal["", StatedKind]
 
@@ -28,7 +28,7 @@ class Found(Value):
 
 
 class Hit(Value):
-    """A hit of a search.
+    """A hit returned by a search.
     - `text`: the page itself if the provider sends it, so that it need not be fetched.
     - `publisher` (a newspaper, journal or site), `kind`: as the provider states them.
     - `relevance`: 0..1; `rrf`: the score from fusing the rankings of several searches.
@@ -51,7 +51,7 @@ class Hit(Value):
 
 
 class Lead(Value):
-    """A hit with the `parts` of its relevance, each 0..1."""
+    """A hit with the `parts` that make up its relevance, each from 0 to 1."""
 
     url: str
     title: str = ""
@@ -96,7 +96,7 @@ class Tried(Value):
 
     @property
     def fetch_seconds(self) -> float:
-        """The total seconds of all attempts."""
+        """The total duration of all attempts in seconds."""
         return round(sum(attempt.seconds for attempt in self.attempts), 3)
 
 
@@ -166,8 +166,9 @@ class Evidence(Value):
     - `claim`: a model's self-contained rewording of the quote, if any.
     - `origin`: the same for all near-copies of a page, which are counted once.
     - `language`: the programming language of code.
-    A "row" has its column names at `columns` of the page. "cells" are a row whose first cell
-    labels the rest. An "item" is number `step` (from 1) of the list that starts at `steps`.
+    The column names of a "row" are at offset `columns` of the page. In "cells", the first cell
+    of a row labels the other cells. An "item" is number `step` (from 1) of the list that starts
+    at `steps`.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""The base class of all values: frozen, with only visible text."""
+"""Define the base class of all values, which are frozen and contain only visible text."""
 
 from __future__ import annotations
 

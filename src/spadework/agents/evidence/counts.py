@@ -156,7 +156,9 @@ class _Told(NamedTuple):
 def _told_rows(
     question: str, own: Sequence[Evidence], pages: Mapping[str, str], say: Phrases
 ) -> _Told | None:
-    """Return the value computed from quoted rows, or None if there is none or one row states it."""
+    """Return the value computed from quoted rows, or None if there is no such value or a single
+    row already states it.
+    """
     by_page = {e.content_hash: e for e in own}
     for digest, page in by_page.items():
         made = _compute(question, pages.get(digest, ""), page.title, page.url)

@@ -75,7 +75,7 @@ def confirm_fact(
 
 
 def asked_of(plan: Plan, topic: Topic) -> set[str]:
-    """Return the word stems of a topic's question, without those of the plan's subjects."""
+    """Return the word stems of a topic's question, excluding words from the plan's subjects."""
     code = spoken(topic.question)
     words = stems(topic.question, code)
     return words - stems(" ".join(plan.subjects), code) or words
@@ -237,8 +237,8 @@ def _rows(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 
 def _both(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Return whether each side of a comparison is mentioned. If all quotes are in other languages,
-    assume so, because names may differ.
+    """Return whether the quotes mention each side of a comparison. If no quote is in the
+    question's language, assume that they do, because names may differ.
     """
     code = spoken(topic.question)
     if len(topic.must_cover) != SIDES or all(spoken(e.quote) != code for e in known):

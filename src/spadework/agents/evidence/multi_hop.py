@@ -21,7 +21,7 @@ MOST_EACH, MOST_HOPS = 2, 4
 ROLE, LINK = 2.0, 1.0
 #: The score bonus for a name with several words, and the minimum number of characters in a name.
 MANY, LEAST_CHARS = 0.5, 3
-#: A name's score is multiplied by this factor for each sentence before the name's own.
+#: A name's score is multiplied by this factor for each sentence before the one that mentions it.
 LATER = 0.9
 
 _NAME = re.compile(
@@ -30,7 +30,7 @@ _NAME = re.compile(
 
 
 def asks_for_a_relation(question: str) -> bool:
-    """Return whether a question asks for something by a relation ("the director of X")."""
+    """Return whether a question identifies something by a relation ("the director of X")."""
     relation = language(spoken(question)).relation
     return bool(names_in(question) and relation.search(question)) and not brings_material(question)
 
@@ -70,7 +70,7 @@ class Trail:
     """The names to follow for a question (hops).
     - `ahead`: hops to search for next.
     - `via`: hops already searched for.
-    - `titles`: titles of shown pages that the evidence mentions.
+    - `titles`: titles of the shown pages, if the evidence mentions them.
     - `further`: the `titles` that are not in the question.
     """
 
@@ -81,7 +81,7 @@ class Trail:
 
 
 def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]) -> Trail:
-    """Return the names to follow for a question. There are none if it does not ask for a
+    """Return the names to follow for a question. There are none unless the question contains a
     relation.
     """
     asked = stems(question)

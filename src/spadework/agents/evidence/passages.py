@@ -124,7 +124,9 @@ class Numbered:
         return self._parts[number - 1][0] if 0 < number <= len(self._parts) else None
 
     def spots(self, first: int, last: int, claim: str = "") -> list[Spot]:
-        """Return the quotes in a range of parts, all from the page of part `first`."""
+        """Return the quotes that cover the parts from `first` to `last`, limited to the page of
+        `first`.
+        """
         begun = self.passage(first)
         if begun is None:
             return []
@@ -180,13 +182,14 @@ def items_of(text: str, block: Block) -> Iterator[Span]:
             yield start, start + len(said.strip())
 
 
-#: A boilerplate line is on at least this many pages of a host (benchmarks/README.md).
+#: A boilerplate line appears on at least this many of a host's pages (benchmarks/README.md).
 LEAST_PAGES = 2
-#: A boilerplate line is also on at least this fraction of the host's shown pages.
+#: A boilerplate line also appears on at least this fraction of the host's shown pages.
 LEAST_SHARE = 0.5
 #: A block is boilerplate if at least this fraction of its lines is boilerplate.
 MOST = 0.5
-#: The minimum average words per link in a menu of headlines. Lists of names have fewer.
+#: The minimum average number of words per link in a menu of headlines. Lists of names average
+#: fewer.
 HEADLINE = 4
 _LINKED = re.compile(r"(?:[-*+]|\d+[.)])?\s*\[([^\]]+)\]\([^)]*\)")
 _KINDS = ("paragraph", "list", "table", "quote")

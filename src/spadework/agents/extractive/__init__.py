@@ -1,1 +1,3 @@
-"""Do the models' work without a model. Results are deterministic and quote only sources."""
+"""Do the work of the model roles without a model. Results are deterministic, and all quotes come
+from sources.
+"""

@@ -33,8 +33,8 @@ _DATELINE = re.compile(
 )
 #: The minimum number of characters in a candidate (a quotable part of a passage).
 LEAST_CHARS = 12
-#: The minimum number of words in an incomplete sentence. It excludes "By Lena Brodsky, staff
-#: writer".
+#: The minimum number of words in an incomplete sentence. This excludes bylines such as "By Lena
+#: Brodsky, staff writer".
 LEAST_WORDS = 7
 
 

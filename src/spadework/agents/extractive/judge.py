@@ -37,8 +37,8 @@ PASSAGE, LEAST_PASSAGE, DECAY, DECAY_CHARS = 0.5, 0.01, 0.25, 2_000
 FITTING_VALUE, FITTING_FORM = 2.5, 1.5
 #: The weights of question words inside a list and in the text above it.
 IN_LIST = (0.5, 1.0)
-#: The maximum number of characters to quote, of sentences for a proven fact, and of passages if
-#: nothing is proven.
+#: The maximum number of characters to quote, sentences to quote for a proven fact, and passages to
+#: quote from if nothing is proven.
 ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
 #: Among more than FEW candidates, words often co-occur by chance: 124 of 127 answers from notes
 #: and news were right (at most 382 candidates), but only 13 of 37 from manuals (980 to 6,000). A
@@ -70,8 +70,8 @@ _STEPS = re.compile(r"^(?:```|\d+\. )", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Scored:
-    """A scored candidate, with the word stems of its text (`own`), and of its text and headings
-    (`near`). It `proves` an answer if it contains both the subject and the requested thing.
+    """A scored candidate. `own` holds the word stems of its text, and `near` adds those in its
+    headings. It `proves` an answer if it contains both the subject and the requested thing.
     """
 
     candidate: Candidate
@@ -110,7 +110,9 @@ class Pool:
         self.ranks = _rank_pages(shown)
 
     def pages_about(self, question: str, named: Stems) -> set[str]:
-        """Return the URLs of pages about modules or names in the question, or else all URLs."""
+        """Return the URLs of pages about a module or name in the question, or all URLs if there
+        are none.
+        """
         modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
         titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}
         asked = {u for u, t in titles.items() if t.partition(":")[0].strip().casefold() in modules}
@@ -159,7 +161,7 @@ def _own_text(one: Candidate) -> str:
 
 
 def _weigh(idf: dict[str, float], own: Iterable[str]) -> float:
-    # Sets have no fixed order, and plain sums round differently in each order.
+    # Use `fsum`, because sets have no fixed order, and a plain sum of floats depends on the order.
     return math.fsum(idf[s] for s in own if s in idf)
 
 
@@ -197,8 +199,8 @@ def judge_passages(
 def _parts_first(
     ranked: list[Scored], subject: Stems, words: Stems, ranks: Mapping[str, int]
 ) -> list[Scored]:
-    """Return the installation, usage and pitfalls for a how-to question, or all candidates if
-    these do not cover the question.
+    """Return candidates on installation, usage and pitfalls for a how-to question. If these do not
+    cover the question, return all candidates.
     """
     headed = [(_heads(one), one) for one in ranked]
     own = [one for (head, _), one in headed if head and head <= subject]
@@ -354,10 +356,10 @@ def _bare(heading: str) -> str:
     return _NUMBER.sub("", " ".join(heading.split()))
 
 
-#: The score of an unproven topic when all its words are found together.
+#: The score of an unproven topic when one quote (with its headings) contains all its words.
 UNPROVEN = 0.6
-#: If less than the fraction NEAREST of the question's words is found together, assume that no page
-#: is about the question, and keep at most MOST_NEAREST quotes.
+#: If no quote (with its headings) contains at least the fraction NEAREST of the question's words,
+#: assume that no page is about the question, and keep at most MOST_NEAREST quotes.
 NEAREST, MOST_NEAREST = 0.5, 2
 
 
@@ -430,7 +432,9 @@ def _quote(chosen: Sequence[Scored]) -> Iterator[Spot]:
 
 
 def _each_once(spots: Sequence[Spot]) -> list[Spot]:
-    """Drop quotes inside other quotes, because several items may share an introducing sentence."""
+    """Drop quotes contained in other quotes, which occur when items share an introductory
+    sentence.
+    """
     kept: list[Spot] = []
     for one in spots:
         met = [n for n, old in enumerate(kept) if one.overlaps(old)]

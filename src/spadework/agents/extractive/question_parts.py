@@ -126,8 +126,8 @@ def _expect(part: Asked) -> Asked:
 
 
 def read(text: str, code: str = DEFAULT) -> Asked:
-    """Parse a question with one part by its first cue (such as "how many"). `code` is the language
-    to assume if the text's own is unclear.
+    """Parse a one-part question by its first cue (such as "how many"). `code` is the language to
+    assume if the text's language is unclear.
     """
     code = language_of(text) or code
     found = language(code).cues_in(text)
@@ -155,7 +155,7 @@ def _without(text: str, sides: Sequence[str], kept: str) -> str:
 
 
 def names_in(text: str) -> list[str]:
-    """Return a question's quoted texts and names, without titles ("Gov.") and dates."""
+    """Return the quoted phrases and names in a question, excluding titles ("Gov.") and dates."""
     known = language(language_of(text) or "en")
     named = (_of_the_name(text, match, known) for match in _NAME.finditer(text))
     return list(dict.fromkeys([*_QUOTED.findall(text), *filter(None, named)]))
@@ -214,8 +214,8 @@ def content_words(text: str) -> str:
 
 
 def subject_of(text: str) -> str:
-    """Return a question's first name, or else its longest run of content words. The last run wins
-    a tie: in "who invented the zip", the thing follows the verb.
+    """Return a question's first name, or else its longest run of content words. Ties go to the
+    last run, because the subject may follow the verb ("who invented the zip").
     """
     if named := names_in(text):
         return named[0]
@@ -237,7 +237,7 @@ def take_up(text: str, before: str, subject: str) -> str:
     article, whole = _phrase_of(before, subject, spoken)
 
     def name(pronoun: str) -> str:
-        # Take the article that fits the pronoun's gender and case.
+        # Use the article that matches the pronoun's gender and case.
         said = article and spoken.taken_up.get(pronoun.casefold(), article)
         return f"{said} {whole}".strip()
 
@@ -290,8 +290,8 @@ def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
 LONG = 45
 #: The maximum number of topics besides the whole question, and of queries per topic.
 MOST_PARTS, MOST_QUERIES = 5, 4
-#: The range of words in a phrase that names a topic, and the minimum characters in a searched
-#: sentence.
+#: The minimum and maximum words in a phrase that names a topic, and the minimum characters in a
+#: sentence to search for.
 PHRASE_WORDS, LEAST_CHARS = (2, 4), 30
 REQUEST_WORDS = 20
 _WORD = re.compile(r"[^\W_][\w'’+#$-]*|[^\w\s]")

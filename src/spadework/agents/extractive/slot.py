@@ -90,7 +90,7 @@ class Slot:
         self._language = code
         self._denies = is_negated(question, code)
         self._asks_weekdays = "weekdays" in known.cues_in(text)
-        # A phrase does not say what it asks for, but a single word asks for its meaning.
+        # A bare phrase does not show what is wanted, but a single word asks for its meaning.
         alone = len(question.split()) == 1
         self._asks = bool(
             alone or known.cues_in(question) or known.which.match(text) or "?" in question
@@ -103,7 +103,7 @@ class Slot:
         # Only a whole table shows what is largest or smallest.
         which = None if known.cues_in(text) & _EXTREMES else known.which.match(text)
         self._thing = stems(words_behind(which, code), code)
-        # A word after a preposition ("winter" in "open in winter") is no verb.
+        # A word after a preposition ("winter" in "open in winter") is not a verb.
         behind = (WORD.search(text, found.end()) for found in known.regarding.finditer(text))
         nouns = [*named, *(word[0] for word in behind if word)]
         self._no_verbs = stems(" ".join(nouns), code)
@@ -133,8 +133,8 @@ class Slot:
         return one.kind in _FORMS.get(self.kind, ())
 
     def admits(self, one: Candidate, own: Stems, fits: bool) -> bool:
-        """Return whether a candidate that proves nothing may be quoted. A sentence must add new
-        words.
+        """Return whether a candidate that proves nothing may be quoted. A sentence must have the
+        requested form or add new words.
         """
         if one.kind == "list":
             return self.kind not in VALUES and len(one.text) <= LIST_CHARS
@@ -158,8 +158,8 @@ class Slot:
         return False
 
     def proves(self, one: Candidate, own: Stems, above: Stems) -> bool:
-        """Return whether a candidate covers all that the question names. For a list, only the text
-        above the items is considered.
+        """Return whether a candidate covers everything that the question names. For a list,
+        consider only the text above the items.
         """
         # Table computations handle rows with column names.
         if any(name for name, _ in one.cells):
@@ -200,7 +200,9 @@ class Slot:
         return any(held_words(self.words, each) == self.words for each in said)
 
     def _has_names(self, text: str) -> bool:
-        """Look for English names as written, because "Titanic" and "Titans" share a stem."""
+        """Return whether a text contains every required name. Match English names as written,
+        because "Titanic" and "Titans" share a stem.
+        """
         if self._language == DEFAULT:
             return all(
                 re.search(rf"(?<!\w){re.escape(n)}(?:e?s)?(?!\w)", text) for n in self._named
@@ -232,8 +234,8 @@ class Slot:
 
 
 def held_words(words: Stems, held: Stems) -> Stems:
-    """Return those `words` that are in `held`, also as a synonym or a derivation ("supervises",
-    "supervisor").
+    """Return the `words` that occur in `held`, including as a synonym or a derived form
+    ("supervisor" for "supervises").
     """
     found = frozenset(word for word in words if word in held or _holds(held, word))
     pairs = [word for word in words - found if _HAN.fullmatch(word)]
@@ -294,6 +296,8 @@ def _form_words(text: str, code: str) -> Stems:
 
 
 def _ends(cue: str) -> str:
-    """Keep only the ends of a long cue, because the question's subject may stand inside it."""
+    """Keep only the start and end of a long cue, because the middle may contain the question's
+    subject.
+    """
     words = cue.split()
     return " ".join(words if len(words) <= CUE_WORDS else [*words[:2], words[-1]])

@@ -17,7 +17,7 @@ LEAST_ROWS = 2
 
 
 def section(heading: str, evidence: Sequence[Evidence]) -> Section:
-    """Return a section of quotes in order, with adjacent rows of a table together."""
+    """Return a section that quotes the evidence in order, with adjacent table rows combined."""
     made = Section(heading=heading)
     named = {e.id: columns for e in evidence if (columns := columns_of(e, evidence))}
     heads = {columns.id for columns in named.values()}
@@ -81,8 +81,8 @@ def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
 
 
 def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
-    """Return whether a text is the cited table cell named `row` ("ROW · COLUMN"). If `row` is "",
-    the text must be the first cell of any row.
+    """Return whether a text is the content of the cited table cell `row` ("ROW · COLUMN"). If
+    `row` is "", the text must be the first cell of some row.
     """
     for e in (row for one in cited for row in rows_in(one)):
         columns = columns_of(e, cited)

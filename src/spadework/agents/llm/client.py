@@ -108,7 +108,7 @@ MOST_CUTS, CUT_AWAY = 6, 0.3
 #: The maximum number of requests for a well-formed reply. The lead (the planning role) gets more,
 #: because the whole run depends on its plan.
 TRIES, LEAD_TRIES = 2, 3
-#: Only this fraction of the allowed tokens is used, because texts are cut by characters.
+#: Keep only this fraction of the tokens that would fit, because texts are cut by characters.
 CLOSE = 0.97
 #: The number of calls sent to the fallback after a role's model failed. It doubles with each
 #: failure.
@@ -118,7 +118,7 @@ FIRST_SHARE = 0.6
 
 
 class Model:
-    """The chat models of a run by role, and the fallback. In a replay, `new_model` answers
+    """A run's chat models, one for each role, and their fallback. In a replay, `new_model` answers
     requests that were not recorded.
     """
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 #: The number of attempts per request at a failing endpoint, and at a busy one.
 ATTEMPTS, BUSY_ATTEMPTS = 3, 6
-#: The number of attempts for learning what the endpoint accepts.
+#: The number of attempts to learn what the endpoint accepts.
 LESSONS = 4
 #: The maximum number of tokens in a request, and the extra tokens allowed for reasoning.
 _REQUEST_TOKENS, _THOUGHT_TOKENS = 50_000, 8_000
@@ -58,7 +58,7 @@ WAITING_SHARE = 0.9
 
 
 class Endpoint:
-    """A chat model named PROVIDER:NAME. Models at one address share a concurrency limit."""
+    """A chat model named PROVIDER:NAME. Models at the same address share a concurrency limit."""
 
     def __init__(
         self,
@@ -192,8 +192,8 @@ class Endpoint:
             used, price = (0, 0), self._price(0, 0)
             if isinstance(told, Overlong):
                 told.asked = hold.tokens
-            # A rejected parameter or output method is something learned about the endpoint, not a
-            # failure.
+            # A rejected parameter or output method teaches us what the endpoint accepts, and is
+            # not a failure.
             if not isinstance(told, Unwanted | Unsupported):
                 self._budget.add(model_errors=1, too_long=int(isinstance(told, Overlong)))
             raise told from None

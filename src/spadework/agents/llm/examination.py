@@ -40,8 +40,8 @@ KEPT_SECONDS = 30 * 86_400
 
 
 class Examined(Value):
-    """How many of the `asked` verdicts a model got `right`, and how many false sentences it called
-    supported (`let_through`).
+    """A test result: how many of the `asked` verdicts were `right`, and how many false sentences
+    the model called supported (`let_through`).
     """
 
     asked: int

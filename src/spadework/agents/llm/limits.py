@@ -85,7 +85,9 @@ class Learned(BaseModel):
 
 
 class Lessons:
-    """What was learned about one model, identified by `key`. Call `load` before use."""
+    """Loads, updates and stores what was learned about one model, identified by `key`. Call `load`
+    before use.
+    """
 
     def __init__(self, home: Path, key: str) -> None:
         digest = hashlib.sha256(key.encode(errors="replace")).hexdigest()[:40]
@@ -185,9 +187,9 @@ class Gate:
             self._room.look_again()
 
     def limited(self, began: float, seconds: float, most: int) -> None:
-        """Record a refused call begun at `began`, and pause all calls for `seconds`.
+        """Record a refused call that started at `began`, and pause all calls for `seconds`.
 
-        Of concurrent refused calls, only the first lowers the limit.
+        If concurrent calls are refused, only the first refusal lowers the limit.
         """
         with self._lock:
             now = time.monotonic()
@@ -196,8 +198,8 @@ class Gate:
             self._answers = 0
             if began >= self._lowered_at:
                 self.limit, self._lowered_at = max(1, min(most, self.limit) // 2), now
-        # Use a thread, because event loops of other callers may outlive this one. Timers can fire
-        # slightly early.
+        # Use a thread, because other callers' event loops may outlive this one. Wait slightly
+        # longer, because timers can fire early.
         timer = threading.Timer(opens + 0.001, self._room.look_again)
         timer.daemon = True
         timer.start()

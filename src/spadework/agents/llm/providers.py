@@ -26,14 +26,14 @@ _REASONING = re.compile(r"^(?:.*/)?(?:gpt-5|o\d)")
 
 
 class Place(NamedTuple):
-    """A model as PROVIDER:NAME, and its server's address ("" for the provider's own)."""
+    """A model named PROVIDER:NAME, and its server's address ("" for the provider's default)."""
 
     name: str
     base_url: str
 
     @property
     def label(self) -> str:
-        """The model's name for reports."""
+        """The model's name as shown in reports."""
         return label_of(self.name)
 
 
@@ -65,8 +65,8 @@ def chat_model(
 
     check_keys(settings, name)
     check_address(settings.openai_base_url)
-    # Use our own client, because langchain-openai's connections outlive their event loop.
-    # Redirects could lead anywhere, even to this machine.
+    # Use our own client, because langchain-openai's connections outlive their event loop. Follow
+    # no redirects, because they could lead anywhere, even to this machine.
     connections = closing_lines(
         DefaultAsyncHttpxClient(
             verify=certificates(),

@@ -76,8 +76,8 @@ class Shape:
 
 @cache
 def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
-    """Return the schema for strict mode: all properties are required, and no others allowed.
-    Prompts already contain the descriptions.
+    """Return the schema for strict mode: all properties are required, and no others are allowed.
+    Omit descriptions, because prompts already contain them.
     """
 
     def walk(node: Any) -> Any:

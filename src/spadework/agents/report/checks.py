@@ -120,7 +120,7 @@ class Known:
 
 
 def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
-    """Return the lowercase words of those names in `text` whose initials occur in the texts
+    """Return the words, in lowercase, of each name in `text` whose initials occur in the texts
     `there`.
     """
     found = set()
@@ -143,12 +143,12 @@ def _dates_in_figures(text: str) -> set[str]:
 
 
 def strip_marks(text: str) -> str:
-    """Strip whitespace, backslashes, shell prompts, backticks and asterisks."""
+    """Remove all whitespace, backslashes, shell prompts, backticks and asterisks."""
     return _MARKED.sub("", bare(text))
 
 
 def bare(text: str) -> str:
-    """Strip whitespace, backslashes and shell prompts."""
+    """Remove all whitespace, backslashes and shell prompts."""
     return _SPACE.sub("", _PROMPT.sub("", text)).replace("\\", "")
 
 
@@ -188,8 +188,8 @@ def reason_to_refuse(
     question: Known,
     code: str = "",
 ) -> str:
-    """Return why a sentence must be removed whatever the judging model says, or "" if it may
-    stay.
+    """Return why a sentence must be removed regardless of the judging model's verdict, or "" if it
+    may stay.
     """
     if not cited:
         return "It cites no evidence."

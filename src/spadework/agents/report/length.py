@@ -12,7 +12,7 @@ from spadework.tools.text.page_text import REACH, PageText
 from spadework.tools.text.sentences import sentences
 from spadework.values import STATE_WORDS, Evidence, Result, Round, Section, Sentence, Source
 
-#: The fraction of a section's passages that shortening keeps.
+#: The fraction of a section's passages to keep when shortening it.
 KEPT = 0.5
 #: Kinds of entries that stay together in one list, table or code block.
 _TOGETHER = ("item", "row", "cells", "code")
@@ -21,7 +21,7 @@ _TOGETHER = ("item", "row", "cells", "code")
 def shorter(
     section: Section, asked: str, ledger: Mapping[str, Evidence], repeated: Collection[str] = ()
 ) -> Section:
-    """Return the section with the half of its passages that match the question `asked` best.
+    """Return the section with only the half of its passages that best match the question `asked`.
     Passages whose sentences are all in `repeated` are dropped.
     """
     passages = _passages(section.sentences, ledger)

@@ -24,7 +24,7 @@ _ARROW = "→|->|⟶"
 _ONE = rf"[eE]\d{{1,9}}\s*(?:[-–—]\s*[eE]?\d{{1,9}})?\s*(?:{_ARROW})?"
 _LOOSE = re.compile(rf"[\[【]\s*({_ONE}(?:\s*[+,;/&]\s*{_ONE})*)\s*[\]】]")
 _RANGE = re.compile(r"[eE](\d+)(\s*[-–—]\s*[eE]?(\d+))?")
-#: Text between two marks of one sentence: a separator or a short word ("and").
+#: Text between two marks in the same sentence: a separator or a short word ("and").
 _JOINED = re.compile(
     rf"({MARK_IDS})\s*(?:[,;&]|[^\W\d_]{{1,3}}(?=\s*{MARK_IDS}\s*(?:[.!?;]|$)))\s*(?=\[\s*E\d)"
 )
@@ -84,8 +84,8 @@ class _Made:
     parts: list[Part] = field(default_factory=list)
 
     def goes_on(self, first: int) -> Part | None:
-        """Remove and return the numbered list that a list beginning at `first` continues, if any.
-        Parts between the two lists join its last item.
+        """Remove and return the earlier numbered list that a list starting at `first` continues,
+        if any. The parts between the two lists become part of the earlier list's last item.
         """
         forms = [part.form for part in self.parts]
         if first < 2 or "steps" not in forms:
@@ -113,7 +113,7 @@ class _Made:
 
 
 def section_of(heading: str, markdown: str) -> Section:
-    """Parse a writer's Markdown into a section, dropping a repeated heading."""
+    """Parse a writer's Markdown into a section, dropping a first heading that repeats `heading`."""
     made = _Made()
     whole = _WHOLE.fullmatch(markdown.strip())
     tokens = MarkdownIt("commonmark").enable("table").parse(whole[1] if whole else markdown)
@@ -298,7 +298,7 @@ def _brackets(text: str) -> Iterable[str]:
 
 
 def with_marks(section: Section) -> str:
-    """Format a section as Markdown with citation marks, in the layout that its writer gave it."""
+    """Format a section as Markdown with citation marks, preserving its writer's layout."""
     drawn: list[str] = []
     for part, items in parts_of(section):
         match part.form:
@@ -337,8 +337,8 @@ def _fence(code: Sentence) -> str:
 
 
 def parts_of(section: Section) -> Iterator[tuple[Part, list[tuple[Sentence, ...]]]]:
-    """Yield each layout part of a section with the sentences of each of its items. A sentence
-    outside all parts becomes a paragraph.
+    """Yield each layout part of a section with its sentences, grouped by item. A sentence outside
+    all parts becomes a paragraph.
     """
     at = 0
     for part in section.parts:

@@ -77,7 +77,7 @@ def _about(evidence: Evidence, first: Evidence) -> str:
 
 
 def day(moment: datetime | None) -> str:
-    """Format a page's date with its weekday, so that "Saturday" can be dated."""
+    """Format a page's date with its weekday, so that "Saturday" can be matched to a date."""
     return f"{moment:%Y-%m-%d, %A}" if moment else ""
 
 
@@ -93,7 +93,7 @@ def below(title: str, heading: str) -> str:
 
 
 def page_line(*parts: str) -> str:
-    """Join the nonempty metadata of a page on one line."""
+    """Join a page's nonempty metadata fields into one line."""
     return " · ".join(" ".join(part.split()) for part in parts if part)
 
 
@@ -107,7 +107,9 @@ def speaks_of(evidence: Evidence, must: str) -> bool:
 
 
 def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
-    """Map each entry's id to its representative, which has the same or a slightly longer quote."""
+    """Map each entry's id to the entry that represents it, which has the same or a slightly longer
+    quote.
+    """
     alike: dict[tuple[str, str], list[Evidence]] = defaultdict(list)
     for e in ledger:
         alike[e.content_hash, e.kind].append(e)
@@ -151,7 +153,7 @@ def _saying_more(claims: Iterable[str]) -> Iterator[str]:
 
 
 def lines_of(evidence: Iterable[Evidence]) -> list[str]:
-    """Format entries as lines, grouped below one line per page."""
+    """Format entries as lines, grouped under a line with their page's title, heading and date."""
     placed: dict[str, list[str]] = defaultdict(list)
     for e in evidence:
         if e.kind == "columns":
@@ -172,10 +174,10 @@ _FILE = re.compile(r"(?<![\w./-])[\w-]+(?:/[\w-]+)*\.[a-z]{1,5}\b")
 @dataclass(frozen=True)
 class Material:
     """The material for writing and checking a report.
-    - `ledger`: the entries by id.
-    - `pages`: the page texts by content hash.
+    - `ledger`: the entries, keyed by id.
+    - `pages`: the page texts, keyed by content hash.
     - `language`, `code`: the report's language ("" if unknown), and the code in the report.
-    - `questions`: the topics' questions by name.
+    - `questions`: the topics' questions, keyed by topic name.
     """
 
     ledger: Mapping[str, Evidence]

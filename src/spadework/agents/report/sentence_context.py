@@ -16,12 +16,12 @@ LEAD_WORDS = 8
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a sentence in its section.
+    """A sentence's position in the layout of its section.
     - `after`: the position of the sentence that it follows.
     - `row`, `column`: for a table cell, the positions of its row label, and the name of its
       column.
     - `ahead`: the positions of the sentences that it may introduce.
-    - `alone`: whether it has no context, because the program and not a writer laid it out.
+    - `alone`: whether it has no context, because the program, not a writer, laid it out.
     """
 
     after: int | None = None
@@ -41,7 +41,7 @@ class Place:
 class Stated:
     """A sentence in context. Equal instances share a verdict.
     - `row`: for a table cell, the names of its row and column.
-    - `follows`: a phrase that quotes the sentence it depends on.
+    - `follows`: a phrase quoting the sentence on which this one depends.
     - `before`: the preceding sentence, if `follows` is "".
     - `of_row`: for a row label, the ids of the evidence that its row cites.
     """
@@ -80,7 +80,7 @@ class Stated:
 
     @property
     def parts(self) -> tuple[Stated, ...]:
-        """The single sentences of the text to judge, each with the sentence before it."""
+        """The individual sentences of the text, each with the preceding sentence as its context."""
         whole = self.sentence
         told = [] if whole.code else [whole.text[slice(*at)] for at in sentences(whole.text)]
         if len(told) < 2:
@@ -165,7 +165,7 @@ def dangling_leads(section: Section, gone: Container[int]) -> set[int]:
 
 
 def places(section: Section) -> tuple[Place, ...]:
-    """Return each sentence's place in a section."""
+    """Return the `Place` of each sentence in a section."""
     made: list[Place] = []
     last: int | None = None
     for n, part in enumerate(section.parts):

@@ -1,4 +1,4 @@
-"""Implement the lookup commands and those for stored pages."""
+"""Implement the lookup commands and the commands for stored pages."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def _head(page: Page) -> str:
 
 def _name(page: Page) -> str:
     readable = re.sub(r"[^\w.-]+", "-", page.url.partition("://")[2])[:_NAME_CHARS].strip("-.")
-    # Pages may share a URL prefix and their text, so hash the whole URL.
+    # Different pages may share both a URL prefix and their text, so hash the whole URL.
     own = hashlib.sha256(page.url.encode(errors="replace")).hexdigest()[:8]
     return f"{readable}-{own}.md"
 

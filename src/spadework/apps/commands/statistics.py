@@ -68,7 +68,7 @@ def _sessions(shown: Sequence[Figures]) -> list[str]:
 
 
 def by(makers: Mapping[str, int]) -> str:
-    """Format writers or judges with their sentence counts, highest first."""
+    """Format writers or judges with their sentence counts, in descending order of count."""
     most = sorted(makers.items(), key=lambda maker: -maker[1])
     return ", ".join(f"{name} ({count})" for name, count in most) or "-"
 

@@ -54,8 +54,8 @@ MOST_CHARS = 300
 
 
 async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
-    """Run a session. `seconds` is the total that progress reports show; 0 stands for the time
-    budget. Cancelling ends the session, which can be resumed.
+    """Run a session. `seconds` is the total that progress reports show; 0 means the session's time
+    budget. Cancelling the call ends the session, which can be resumed.
     """
     teller = Teller(report, seconds or session.budget.seconds)
     events: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -63,7 +63,8 @@ async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
     following = asyncio.create_task(_follow(session, events))
     result: Result | None = None
     try:
-        # Read on after the result, because the session must still close its connections and files.
+        # Keep reading after the result, because the session must still close its connections and
+        # files.
         while (event := await teller.beat_during(events.get())) is not None:
             result = event.result if isinstance(event, Finished) else result
             await teller.tell(event)

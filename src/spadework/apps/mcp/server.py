@@ -100,7 +100,9 @@ _ADVICE: tuple[tuple[type[Exception], str], ...] = (
 
 
 def word_fault(fault: BaseException) -> str:
-    """Return an expected error in one or two plain sentences, or "" for an unexpected error."""
+    """Describe an expected error in one or two plain sentences, or return "" for an unexpected
+    one.
+    """
     if isinstance(fault, ValidationError):
         return _argument(fault)
     if isinstance(fault, OSError):
@@ -270,7 +272,7 @@ INSTRUCTIONS = (
 #: ASGI scope key of events that end a call early.
 ENDS = "spadework.ends"
 
-#: Each tool's title, and whether it is read-only and reaches the web.
+#: Each tool's title, whether it is read-only, and whether it reaches the web.
 _TOOLS: dict[Callable[..., Any], tuple[str, bool, bool]] = {
     agentic_search: ("Research a question", False, True),
     intelligent_research_with_advanced_scraping: ("Search and read the best pages", True, True),
@@ -293,7 +295,7 @@ _ARGUMENTS = {
 
 class Server(MCPServer[ToolContext]):
     """Serves six tools, and explains expected errors in plain words. A call ends when its client
-    is gone.
+    disconnects.
     """
 
     settings_of_runs: Settings

@@ -1,4 +1,4 @@
-"""Tool outputs: structured content, and text for clients without it."""
+"""Tool outputs: structured content, and text for clients that do not support it."""
 
 from __future__ import annotations
 
@@ -260,8 +260,8 @@ class Stretch:
 
 
 def stretch(text: str, offset: int, chars: int, tokens: int, *, exact: bool = False) -> Stretch:
-    """Return up to `chars` characters of a text from `offset`, at least one, that fit in `tokens`
-    tokens as JSON. With `exact`, they may end inside a word if all `chars` fit.
+    """Return up to `chars` characters of a text from `offset`, limited to `tokens` tokens as JSON,
+    but at least one. With `exact`, they may end inside a word if all `chars` fit.
     """
     offset = min(max(0, offset), len(text))
     window = text[offset : offset + chars]

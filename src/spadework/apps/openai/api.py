@@ -145,7 +145,7 @@ async def model(request: Request) -> Response:
 
 
 class Door:
-    """Answers requests by starting runs, up to a limit for each home folder."""
+    """Answers requests by starting runs, and limits the number of runs per home folder."""
 
     def __init__(self, runs_of: RunsOf) -> None:
         self._runs_of = runs_of
@@ -242,7 +242,7 @@ async def _session(asked: ChatRequest, runs: Runs) -> Session:
 
 
 class _Stream(StreamingResponse):
-    """A streamed response that frees its place among the running questions even if it never
+    """A streamed response that frees its slot among the running questions, even if it never
     starts.
     """
 

@@ -1,6 +1,6 @@
 """Convert results to chat completions. Streams carry progress as `reasoning_content` and the
-report as `content`. Small talk, and clients' own requests such as for a title, are answered
-without research.
+report as `content`. Small talk, and clients' automatic requests (such as for a title), are
+answered without research.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from spadework.values import Result, Usage
 WORDS_A_TOKEN = 0.4
 _MARKDOWN = MarkdownIt("commonmark")
 _MARK = re.compile(r"(?<!\\)\[(\d{1,4})\](?!\()")
-#: The list of sources that ends a report.
+#: The list of sources at the end of a report.
 _SOURCES = re.compile(r"\n\n(## [^\n]+)\n\n((?:\d+\. [^\n]+\n)+)(?:\n[^\n]+\n)?\Z")
 _SOURCE = re.compile(r"^((\d+)\. .+)$", re.MULTILINE)
 _FRAGMENT = re.compile(r"#:~:text=[^)\s]*")
@@ -44,8 +44,8 @@ def most_words(most_tokens: int) -> int:
 
 
 async def shorten(result: Result, most_tokens: int) -> Result:
-    """Return the result with its report cut to the whole blocks that fit, and with only the
-    sources cited there in its list of sources.
+    """Return the result with its report cut to as many whole blocks as fit. Its list of sources
+    keeps only the sources that these blocks cite.
     """
     if not most_tokens:
         return result

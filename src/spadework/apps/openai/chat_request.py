@@ -12,7 +12,7 @@ from spadework.form import fault_sentence
 from spadework.sessions.storage.files import MOST_EARLIER
 from spadework.settings import Effort
 
-#: Model names and their levels of effort.
+#: Model names and their effort levels.
 MODELS: dict[str, Effort] = {
     "spadework": "normal",
     "spadework-quick": "quick",
@@ -27,8 +27,8 @@ B = TypeVar("B", bound=BaseModel)
 
 
 class Refused(Exception):
-    """An error in OpenAI's format. `param` names the parameter at fault, and `code` is for
-    programs.
+    """An error in OpenAI's format. `param` names the parameter at fault, and `code` is a
+    machine-readable error code.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Part(BaseModel):
         return self.type.endswith("text")
 
     def words(self) -> str:
-        """Return the text, or the part's kind in brackets ("[image]")."""
+        """Return the text, or the part's type in brackets ("[image]")."""
         kind = self.type.removeprefix("input_").removesuffix("_url")
         return self.text if self.is_text else f"[{kind}]"
 
@@ -81,7 +81,7 @@ class Message(BaseModel):
         return self.content or ""
 
     def question(self) -> str:
-        """Return the text parts of the message only. Raises Refused if no part has text."""
+        """Return only the text parts of the message. Raises Refused if no part has text."""
         parts = self.content if isinstance(self.content, list) else []
         text = "\n".join(part.text for part in parts if part.is_text)
         if parts and not text.strip():

@@ -1,4 +1,4 @@
-"""OpenAI's Responses API, which converts its requests to chat requests."""
+"""OpenAI's Responses API. Its requests are converted to chat requests."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The terminal: live view of a run, chat, and input."""
+"""The terminal interface: the live view of a run, the chat, and input."""

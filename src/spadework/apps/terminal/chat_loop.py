@@ -46,7 +46,7 @@ MOST_LINE = 100_000
 
 
 class Typed:
-    """Lines typed in a terminal."""
+    """Reads lines typed in a terminal."""
 
     def __init__(self, history: Path, sessions: Callable[[], list[str]]) -> None:
         from spadework.apps.terminal.question_input import Commands, Prompt, Questions
@@ -69,7 +69,7 @@ class Typed:
 
 
 class Piped:
-    """Lines from standard input. When a run asks a question, the next line answers it."""
+    """Reads lines from standard input. When a run asks a question, the next line answers it."""
 
     def __init__(self) -> None:
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
@@ -125,7 +125,7 @@ HISTORY = "chat_history"
 
 
 class Screen:
-    """Output on stdout. `live` is true if stdin and stdout are terminals."""
+    """The chat's input and output. `live` is true if stdin and stdout are terminals."""
 
     def __init__(self) -> None:
         self.live = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()

@@ -54,7 +54,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Wrong:
-    """An invalid line, with the reason."""
+    """The reason why a line is invalid."""
 
     said: str
 
@@ -98,8 +98,8 @@ def source_number(argument: str, count: int) -> int | Wrong:
 
 
 class Reply(NamedTuple):
-    """The plan after the user typed a line. `reason` says why nothing changed, and `wish` is text
-    for a model to interpret.
+    """The plan after the user's reply. `reason` says why nothing changed, and `wish` is text for a
+    model to interpret.
     """
 
     plan: Plan
@@ -115,8 +115,8 @@ def how_to_answer() -> str:
 
 
 def choice(options: Sequence[str], line: str) -> str | None:
-    """Return the option whose number was typed (None if there is no such option), or other text as
-    it is.
+    """Return the option whose number was typed, or None if there is no such option. Return any
+    other text as it is.
     """
     said = one_line(line, 2_000)
     if not options or not said.rstrip(".").isdecimal():

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 
 def progress_for(budget: Budget, *, as_json: bool = False) -> Progress:
-    """Return a printer of JSON lines if `as_json` is set, a live view if the terminal supports it,
-    or else a printer of plain lines.
+    """Return a live view if the terminal supports it, else a `Lines` object. If `as_json` is set,
+    always return `Lines`, which then prints JSON.
     """
     if as_json or is_plain(sys.stderr) or not in_foreground(sys.stderr.fileno()):
         return Lines(as_json=as_json)

@@ -23,7 +23,7 @@ MOST_SOURCES = 6
 STATE_COLUMNS = 29
 LEAST_NAME = 12
 
-#: The mark and style of each phase of a topic. The marks are meaningful even without color.
+#: The mark and style for each phase of a topic. The marks are meaningful even without color.
 MARKS: dict[Phase, tuple[str, str]] = {
     "waiting": ("·", "dim"),
     "searching": ("…", "cyan"),
@@ -100,7 +100,7 @@ def source_line(source: SourceView, width: int) -> Text:
 
 
 def meter_line(view: ViewModel, meter: Meter) -> Text:
-    """Format the usage so far: with a model, also tokens and money."""
+    """Format the usage so far, including tokens and money if there is a model."""
     used = meter.used
     parts = [f"{clock(meter.seconds)} of {clock(meter.limits.minutes * 60)}"]
     if view.searches or any(topic.coverage for topic in view.topics.values()):
@@ -152,7 +152,7 @@ except ImportError:  # pragma: no cover  (Windows: what is typed shows)
 
 
 class Keys:
-    """Turns a terminal's echo off."""
+    """Turns off a terminal's echo, and restores it afterwards."""
 
     def __init__(self, terminal: TextIO) -> None:
         self._fd = terminal.fileno()

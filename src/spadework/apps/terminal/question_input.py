@@ -1,4 +1,4 @@
-"""Question input: text, attachments, piped text, and the followed session."""
+"""Question input: text, attachments, piped text, and the session to follow up on."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _CHUNK = 65_536
 
 @dataclass(frozen=True)
 class Material:
-    """Piped input. The name's extension matches its type."""
+    """Piped input. The extension of `name` matches the input's type."""
 
     name: str
     body: bytes
@@ -65,8 +65,8 @@ class Material:
 def material(
     *, most: int, minutes: float, asked_for: bool, tell: Callable[[str], None]
 ) -> Material | None:
-    """Read standard input, or return None if there is none. `tell` receives notes on ignored or
-    cut input.
+    """Read standard input, or return None if there is no input. `tell` receives notes on ignored
+    or cut input.
 
     Raises SettingsError for too much input or an unreadable format.
     """
@@ -162,8 +162,8 @@ def followed_session(home: Path, follows: str, *, last: bool) -> str:
 
 
 def searching_as(settings: Settings, follows: str) -> Settings:
-    """Return the settings. If search or library is not set, use those of the session being
-    followed up. Servers must not call this. Raises SessionNotFound.
+    """Return the settings with `search` and `library`, where unset, taken from the session being
+    followed up on. Servers must not call this. Raises SessionNotFound.
     """
     if not follows:
         return settings
@@ -187,8 +187,8 @@ def last_finished(home: Path) -> str:
 
 
 def _keep(session: Session, piped: Material) -> None:
-    # Input stored in the session's folder is still there on resuming, and is deleted with the
-    # session.
+    # Store the input in the session's folder, so that it is available on resuming and is deleted
+    # with the session.
     file = session.folder / "material" / piped.name
     try:
         write_atomically(file, piped.body)
@@ -250,7 +250,7 @@ def _history(file: Path | None) -> History:
 
 
 class Commands(Completer):
-    """Tab completion in the chat for commands, files and session ids."""
+    """Completes commands, files and session ids in the chat when Tab is pressed."""
 
     def __init__(self, sessions: Callable[[], list[str]]) -> None:
         self._sessions = sessions

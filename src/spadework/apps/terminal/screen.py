@@ -1,4 +1,4 @@
-"""Terminal capabilities, and a panel at the bottom redrawn in place."""
+"""Terminal capabilities, and a panel that is redrawn in place at the bottom."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ USUAL = (80, 24)
 
 
 def can_ask() -> bool:
-    """Return whether the user can be asked something, because stderr is a terminal."""
+    """Return whether the user can be asked questions, which requires stderr to be a terminal."""
     return sys.stderr.isatty()
 
 
 def is_plain(stream: TextIO) -> bool:
-    """Return whether `stream` needs plain lines, because it is no terminal or lacks color or
+    """Return whether `stream` needs plain lines because it is not a terminal, or lacks color or
     UTF-8.
     """
     dumb = os.environ.get("TERM", "") in ("dumb", "") and os.name != "nt"
@@ -55,7 +55,7 @@ def size_of(stream: TextIO) -> tuple[int, int]:
     return columns or USUAL[0], rows or USUAL[1]
 
 
-#: Synchronized output shows a frame at once. Terminals without it ignore these codes.
+#: Synchronized output shows a whole frame in one step. Terminals without it ignore these codes.
 _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
 #: Without line wrapping, a character of unexpected width cannot break the layout.
 _NO_WRAP, _WRAP = "\x1b[?7l", "\x1b[?7h"
@@ -81,7 +81,7 @@ class Panel:
         return max(1, columns - 1), max(1, rows - 1)
 
     def say(self, text: Text) -> None:
-        """Print text above the panel, permanently, with the next frame."""
+        """Print text permanently above the panel when the next frame is drawn."""
         self._waiting.append(self._rendered(text, wrap=True))
 
     def draw(self, lines: Sequence[Text]) -> None:

@@ -46,9 +46,9 @@ def build_app(
     routes: Sequence[BaseRoute] = (),
     lifespans: Sequence[Lifespan] = (),
 ) -> Starlette:
-    """Return the server as an ASGI application. `routes` belong to other interfaces, behind the
-    same access checks. `lifespans` stay open while it runs. `access` defaults to loopback
-    rules.
+    """Return the server as an ASGI application. `routes` add other interfaces behind the same
+    access checks. `lifespans` stay open while the server runs. `access` defaults to the rules
+    for a loopback address.
     """
     server = Server(settings, access or Access.of(settings))
     app = Starlette(
@@ -70,7 +70,7 @@ async def _serve(
         await stack.enter_async_context(backend_of(owner).connected(owner))
         for enter in lifespans:
             await stack.enter_async_context(enter())
-        # Import it early, because the first question would otherwise wait a second for it.
+        # Import early, because otherwise the first question would wait a second for this module.
         warming = asyncio.create_task(asyncio.to_thread(import_module, "langchain_openai"))
         await server.take_up()
         try:

@@ -1,4 +1,4 @@
-"""A session's events as server-sent events, in order."""
+"""Stream a session's events in order, as server-sent events."""
 
 from __future__ import annotations
 

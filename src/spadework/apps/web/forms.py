@@ -1,4 +1,4 @@
-"""Parse forms, within limits, if they carry the page's CSRF token."""
+"""Parse forms that carry the page's CSRF token, within size limits."""
 
 from __future__ import annotations
 

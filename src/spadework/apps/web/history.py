@@ -38,7 +38,7 @@ async def known_session(web: Web, session_id: str) -> str:
 
 
 async def view_model_of(web: Web, session_id: str) -> tuple[ViewModel, bool]:
-    """Return a session's view model and whether it runs. Raises SessionNotFound."""
+    """Return a session's view model and whether it is running. Raises SessionNotFound."""
     await web.runs.find(session_id)
     run = web.runs.find_running(session_id)
     if run is None:
@@ -82,7 +82,7 @@ async def folder_of(web: Web, session_id: str) -> Path:
 
 
 def read_versions(home: Path, session_id: str) -> list[tuple[str, str, str]]:
-    """Return the id, question and report of a session and of those that it follows up, oldest
+    """Return the id, question and report of a session and of the sessions it follows up on, oldest
     first.
     """
     found: list[tuple[str, str, str]] = []
@@ -120,7 +120,7 @@ DAYS_NAMED = 7
 _NEAR = ("Today", "Yesterday")
 UNFINISHED, UNREADABLE, ELSEWHERE = "not finished", "cannot be read", "running elsewhere"
 
-#: How far the whole question was answered, in words.
+#: Words for how fully the whole question was answered.
 _FOUND: dict[CoverageState, str] = {**STATE_WORDS, "open": "not found"}
 DONE = "done"
 #: Words for how a run ended, keyed by status. Other statuses are shown as they are.
@@ -140,7 +140,7 @@ class Entry:
 
 
 async def history_of(web: Web) -> list[Entry]:
-    """Return the newest sessions, without those that only read a page."""
+    """Return the newest sessions, excluding sessions that only read a page."""
     live = await backend_of(web.settings).know_all(web.settings)
     kept = await asyncio.to_thread(_newest, web.settings.home)
     running = {run.session.session_id: run for run in web.runs.current()}
@@ -188,8 +188,8 @@ def _words(status: str, found: CoverageState | None) -> str:
 
 
 def _entry(data: Listed, web: Web, workers: Set[str], held: Set[str]) -> Entry:
-    """Return a list entry. Sessions in `workers` run on workers, and those in `held` run in other
-    processes.
+    """Return a list entry. Sessions in `workers` are running on workers, and sessions in `held` in
+    other processes.
     """
     if data.unreadable:
         return Entry(data.id, data.unreadable, UNREADABLE, "Cannot be read")

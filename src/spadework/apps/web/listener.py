@@ -17,12 +17,12 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from spadework.apps.web.page_context import server_of
 from spadework.errors import SettingsError, must_be
 
-#: Seconds in which a request, or the next LEAST_BYTES of it, must arrive.
+#: Seconds within which a request, or its next LEAST_BYTES bytes, must arrive.
 REQUEST_SECONDS, LEAST_BYTES = 20.0, 20_000
 
 
 def open_listener(host: str, port: int, *, both: bool = False) -> socket.socket:
-    """Return a listening socket. With `both`, `::` accepts IPv4. Raises SettingsError."""
+    """Return a listening socket. With `both`, `::` also accepts IPv4. Raises SettingsError."""
     if not 0 <= port < 65_536:
         raise SettingsError(must_be("port", "0 to 65535", port))
     try:
@@ -126,7 +126,7 @@ async def tell_alive(request: Request) -> Response:
 
 
 async def tell_ready(request: Request) -> Response:
-    """Report whether this server accepts questions, or why not."""
+    """Report that this server accepts questions, or why it does not."""
     fault = await server_of(request).readiness.fault()
     return PlainTextResponse(f"{fault or 'ready'}\n", 503 if fault else 200, headers=FRESH)
 

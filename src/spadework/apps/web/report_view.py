@@ -31,8 +31,8 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 
 @dataclass(frozen=True)
 class Piece:
-    """Part of a line. `marks` lists the ids of the evidence that covers it, and `first` the ids of
-    the evidence that starts here.
+    """A piece of a line, cut where quotes begin or end. `marks` lists the ids of the evidence
+    covering it, and `first` the ids of the evidence starting at it.
     """
 
     text: str
@@ -42,7 +42,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the page."""
+    """A line of a stored page, split into pieces."""
 
     kind: LineKind
     pieces: tuple[Piece, ...]
@@ -50,7 +50,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """Part `number` (counted from 1) of the `of` parts of a page, as `lines` or as `html`."""
+    """One of the `of` parts of a page, with its `number` (counted from 1) and its content, either
+    `lines` or `html`.
+    """
 
     number: int
     of: int
@@ -82,7 +84,7 @@ def part_of(
 
 
 def _cuts(text: str) -> list[int]:
-    """Return each part's offset, and the end of the text."""
+    """Return the offset at which each part starts, followed by the end of the text."""
     cuts = [0]
     while len(text) - cuts[-1] > PART_CHARS:
         at = text.find("\n", cuts[-1] + PART_CHARS, cuts[-1] + 2 * PART_CHARS)
@@ -136,8 +138,8 @@ QUOTED = "quoted word for word"
 
 @dataclass(frozen=True)
 class Proof:
-    """What backs a quote: the URL of its stored page, the trust in its source (0 to 100) and its
-    verdict. `judged` means that the run used a model.
+    """The URL of a quote's stored page, the trust in its source (0 to 100) and its verdict.
+    `judged` is true if the run used a model.
     """
 
     snapshot: str
@@ -148,7 +150,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Listed:
-    """A source that a report page lists. If the source was not read, `reason` says why."""
+    """A source listed on a report page. If it was not read, `reason` says why."""
 
     title: tuple[Run, ...]
     state: str
@@ -235,11 +237,11 @@ _TITLE = re.compile(r"\A# .*\n+")
 # Unicode noncharacters that mark quotes. The quote's number follows each start and end mark.
 _BEGINS, _NUMBERED, _ENDS = "\ufdd3", "\ufdd4", "\ufdd5"
 _SIGNS = re.compile(f"{_BEGINS}(\\d+){_NUMBERED}|{_ENDS}(\\d+){_NUMBERED}")
-#: Translation table that replaces these noncharacters in a page's own text.
+#: Translation table that replaces these noncharacters where the page text itself contains them.
 _FOREIGN = str.maketrans(dict.fromkeys((_BEGINS, _NUMBERED, _ENDS), "\ufffd"))
 #: Markdown block markers, which must stay at line starts.
 _OPENING = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+|\|[ \t]*)*")
-#: The lowest HTML heading level. Headings of a stored page are moved down one level.
+#: Lowest HTML heading level. A stored page's headings move down one level, but not below it.
 _LOWEST = 6
 
 

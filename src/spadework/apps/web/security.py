@@ -29,13 +29,13 @@ from spadework.tools.stores.private_files import write_atomically
 USER = "spadework.user"
 #: Paths of the health probes, which anyone may request.
 OPEN = frozenset({"/healthz", "/readyz"})
-#: Path of the MCP tools, each of which checks its own scope.
+#: Path of the MCP tools, each of which checks the scope it needs.
 MCP = "/mcp"
 _ADMIN = ("/settings", "/metrics")
 
 
 def user_of(request: Scope) -> User:
-    """Return the request's user, by default the owner."""
+    """Return the request's user, or the owner if none is set."""
     user: User = request.get(USER, OWNER)
     return user
 
@@ -63,7 +63,7 @@ SCOPES: frozenset[Permission] = frozenset(("read", "ask"))
 
 @dataclass(frozen=True)
 class Proxies:
-    """Trusted proxy networks, and the header in which a proxy names the user ("" if none does)."""
+    """Trusted proxy networks, and the header in which proxies name the user, or "" if unused."""
 
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
     header: str = ""
@@ -138,7 +138,7 @@ _TOKEN = re.compile(r"[\w-]{32,}")
 
 @dataclass(frozen=True)
 class Access:
-    """A server's access rules. The owner's `token` is "" if there is none."""
+    """A server's access rules. `token` is the owner's token, or "" if there is none."""
 
     token: str = ""
     hosts: frozenset[str] = frozenset()
@@ -147,8 +147,8 @@ class Access:
 
     @classmethod
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
-        """Return the access rules of a server at `host`. If other machines can reach the server,
-        or if there are users, a missing token is created. Raises SettingsError.
+        """Return the access rules of a server at `host`, creating a missing token if other
+        machines can reach the server or if there are users. Raises SettingsError.
         """
         names = ("localhost", socket.gethostname(), host, *settings.serve_hosts)
         own = frozenset(name.lower() for name in names)

@@ -1,1 +1,1 @@
-"""Decide how much work a question gets, and forecast it."""
+"""Decide how much work to spend on a question, and forecast it."""

@@ -1,5 +1,5 @@
-"""Forecast what a run takes. The low estimate assumes one round, the high one all rounds. Similar
-earlier runs correct the forecast.
+"""Forecast a run's time, cost and work. The low estimate assumes one round, the high one all
+rounds. The forecast is corrected with data from similar earlier runs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LOCAL_SECONDS = (0.5, 6.0)
 #: Seconds per wave of concurrent model calls (typical, slow).
 WAVE_SECONDS = (2.0, 20.0)
 LOCAL = frozenset({"library"})
-#: A model that takes longer to plan is assumed to answer one call at a time.
+#: A model that takes longer than this to plan is assumed to answer one call at a time.
 SLOW_SECONDS = 20.0
 #: How long a call takes, as a share of the planning time (typical, slow).
 CALL_SHARE = (0.5, 1.5)
@@ -30,7 +30,7 @@ CALL_SHARE = (0.5, 1.5)
 WAVES = 4
 #: Waves of model calls in each further round.
 WAVES_MORE = 1
-#: Tokens of the instructions in a prompt, without the material, such as passages.
+#: Tokens of the instructions in a prompt, excluding material such as passages.
 PROMPT_TOKENS = 1_000
 # Tokens in an answer (typical, long).
 ASSESSMENT_TOKENS = (150, ANSWERS["assessor"])
@@ -103,7 +103,7 @@ def later(made: Forecast, gone: float, settings: Settings) -> Forecast:
 
 
 def ceilings(settings: Settings) -> dict[str, float]:
-    """Return the limits that end a run, under the names that a forecast uses."""
+    """Return the limits that end a run, keyed by the names used in forecasts."""
     limits = settings.model_dump(include={"searches", "pages", "calls", "tokens", "money"})
     return limits | {"rounds": settings.iterations, "seconds": settings.minutes * 60}
 
@@ -186,7 +186,9 @@ class Took(NamedTuple):
 
 
 def by_experience(made: Forecast, earlier: Sequence[Took], limits: Mapping[str, float]) -> Forecast:
-    """Correct a forecast if enough `earlier` runs were of the same kind, on the same machine."""
+    """Correct a forecast if there are enough `earlier` runs of the same kind on the same
+    machine.
+    """
     alike = [t.actual for t in earlier if (t.kind, t.machine) == (made.kind, made.machine)][
         :MOST_RUNS
     ]

@@ -39,8 +39,8 @@ def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) 
 
 
 def payable(context: SessionContext, *, closing: bool = False) -> float:
-    """Return how many tokens are left and affordable at the assessor's price. A running model test
-    is deducted; other running calls are not.
+    """Return how many tokens are left and affordable at the assessor's price. The tokens for a
+    running model test are deducted, but not those for other running calls.
     """
     free = context.budget.free(closing=closing, settled=True)
     examining = context.examination is not None and not context.examination.done()
@@ -52,7 +52,9 @@ def payable(context: SessionContext, *, closing: bool = False) -> float:
 
 
 async def is_fast(context: SessionContext, *roles: Role) -> bool:
-    """Return whether optional work is allowed: not at quick effort, nor with a slow model."""
+    """Return whether optional model calls are allowed: never when the effort is quick or the model
+    is slow.
+    """
     if context.model is None or context.quick:
         return False
     speeds = [await context.model.speed(role) for role in roles]
@@ -65,8 +67,8 @@ _NO_TIME = "There was no time for the test."
 
 
 def begin(context: SessionContext) -> None:
-    """Start the model's test in the background, unless this is a replay. Reading a recorded answer
-    early would advance a replay's clock.
+    """Start the model's test in the background, except in a replay, whose clock would advance if a
+    recorded answer were read early.
     """
     if context.model and context.journal.recording is None:
         _begin(context)
@@ -117,8 +119,8 @@ async def recall(context: SessionContext) -> None:
 
 
 async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """Return the model that may now judge and write, and no problems; or None, and any problem
-    that explains why.
+    """Return the model that may now judge and write, or None along with any problem that explains
+    why.
     """
     if context.model is None:
         return None, []

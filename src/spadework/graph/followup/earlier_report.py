@@ -79,7 +79,7 @@ async def take_over(context: SessionContext, follows: str, before: Earlier) -> f
 
 
 def answers_of(folder: Path, kind: str, shape: type[V]) -> list[V]:
-    """Return a session's journaled answers of one kind, or [] if unreadable."""
+    """Return a session's journaled answers of one kind, or [] if its journal is unreadable."""
     try:
         file = (folder / "session.sqlite").as_uri()
         with closing(sqlite3.connect(f"{file}?mode=ro", uri=True)) as db:
@@ -132,7 +132,7 @@ def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, A
 
 
 def found_for_it(before: Earlier, state: ResearchState) -> list[Evidence]:
-    """Return the evidence in use that the follow-up itself found."""
+    """Return the evidence in use that does not come from the earlier report."""
     known = {e.id for e in before.evidence}
     return [e for e in proofs(state) if e.id not in known]
 
@@ -159,8 +159,8 @@ def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
 def _shortfalls(
     before: Earlier, plan: Plan, now: list[Shortfall], coverage: dict[str, Coverage]
 ) -> list[Shortfall]:
-    """Add earlier shortfalls to those of `now`, except for topics with new evidence. If there is
-    new evidence, earlier shortfalls of the whole report are left out too.
+    """Add the earlier shortfalls to `now`, except those on topics with new evidence. New evidence
+    on any topic also rules out earlier shortfalls of the whole report.
     """
     anew = {t.name for t in plan.topics if t.name in coverage and coverage[t.name].evidence_ids}
     anew |= {""} if anew else set()

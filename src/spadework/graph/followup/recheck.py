@@ -1,4 +1,4 @@
-"""Check a changed report. Unchanged sentences keep their verdicts."""
+"""Check a changed report, keeping the verdicts on unchanged sentences."""
 
 from __future__ import annotations
 

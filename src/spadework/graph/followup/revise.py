@@ -198,7 +198,7 @@ def _as_is(before: Earlier, why: str) -> dict[str, Any]:
 
 
 async def _by_code(context: SessionContext, before: Earlier, turn: Turn) -> dict[str, Any]:
-    """Change a report's length. Without a model, no other change is possible."""
+    """Change a report's length, the only change possible without a model."""
     by_model = models_among(c.maker for c in before.citations)
     if by_model or not turn.length or turn.language:
         return _as_is(before, _BY_MODEL)

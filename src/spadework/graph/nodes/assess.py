@@ -224,7 +224,7 @@ def _as_judged(
     before = old.evidence_ids if old and not old.near else ()
     rested = [e for e in known if e.id in before]
     if not judgement.covered:
-        # An unanswered topic's quotes from all rounds must fit in ROOM characters.
+        # An open topic's quotes from all rounds must fit in ROOM characters.
         sizes = accumulate((len(e.quote) for e in rested), initial=sum(len(e.quote) for e in found))
         rested = [e for e, size in zip(rested, list(sizes)[1:], strict=True) if size <= ROOM]
     return list(dict.fromkeys([*named, *found, *rested]))

@@ -23,7 +23,8 @@ from spadework.tools.text.tables import rows_of
 from spadework.tools.text.tokens import count
 from spadework.values import Evidence, Expected, Need, Page, Passage, Problem, Task, Topic
 
-#: Share of its time that a slow model may spend on reading, and minimum tokens shown to it.
+#: Share of the available time that a slow model may spend on reading, and the minimum tokens shown
+#: to it.
 READING_SHARE, LEAST_ROOM = 0.5, 1_000
 #: Longer tables are split, because one huge passage might not fit.
 MOST_TABLE_CHARS = 4_000
@@ -79,12 +80,12 @@ FLOOR = 0.15
 #: At least this many tokens are shown, even with low scores, because passages that contradict
 #: others are rarely worded like the question.
 FILL = 3_000
-#: Passages above this share of the best score are shown even if they are closer to another topic.
-#: At 0.5, three recorded runs lose no cited passage, with 86 % of the tokens.
+#: Passages above this share of the best score are shown even if they fit another topic better. At
+#: 0.5, three recorded runs lose no cited passage and need 86 % of the tokens.
 SHARED = 0.6
 #: In a later round, this many pages per search always contribute their best new passage. Three
-#: recorded runs then keep all 149 cited quotes. If a topic's searches are joined into one, four
-#: are missing.
+#: recorded runs then keep all 149 cited quotes, but lose four if a topic's searches are joined
+#: into one.
 NEW_PAGES = 3
 TOKEN_CHARS = 4
 #: Maximum share of the room for one passage, such as a long code listing.
@@ -96,10 +97,10 @@ SPLITTING = 0.25
 
 
 class Room(NamedTuple):
-    """Limits for the passages to show: `chars` in all, and `per_page` passages of a page. After
-    `fill` characters, a passage needs at least the share `floor` of the best score. If it is
-    closer to another topic, it needs the share `shared`. With `each`, every page's best passage
-    comes first.
+    """Limits for the passages to show: `chars` characters in total, and `per_page` passages per
+    page. After `fill` characters, a passage must score at least `floor` times the best score.
+    If it fits another topic better, it must score at least `shared` times its topic's best.
+    With `each`, every page's best passage comes first.
     """
 
     chars: int
@@ -178,8 +179,8 @@ async def pool_passages(
 def rank_new(
     tasks: Sequence[Task], cuts: Sequence[Cut], seen: Collection[tuple[str, str]]
 ) -> dict[str, list[Passage]]:
-    """Return the best new passages (`cuts`) for each search of a later round, by topic. A search
-    gets at most one passage from each page.
+    """Return the best new passages among `cuts` for each search of a later round, keyed by topic.
+    A search gets at most one passage from each page.
     """
     index, found = _index(cuts), dict[str, list[Passage]]()
     for task in tasks:
@@ -215,9 +216,7 @@ def _cut_pages(
 
 
 def _informative(cuts: Sequence[Cut], room: Room) -> list[Cut]:
-    """Drop passages that tell a model nothing, and passages that are too long
-    (benchmarks/window.py).
-    """
+    """Drop passages that are uninformative or too long (see benchmarks/window.py)."""
     most = MOST_OF_ONE * room.chars
     return [one for one in cuts if len(one.text) <= most and tells(one.text)]
 
@@ -242,8 +241,8 @@ def _index(cuts: Sequence[Cut]) -> Bm25:
 def _apart(
     found: Mapping[str, Sequence[Passage]], shared: float
 ) -> Mapping[str, Sequence[Passage]]:
-    """Drop a topic's passages that fit another topic better and score below the share `shared` of
-    the topic's best passage.
+    """Drop passages that fit another topic better and score less than `shared` times their own
+    topic's best score.
     """
     best = {name: max((p.score for p in of), default=0.0) for name, of in found.items()}
     nearest: dict[tuple[str, int], float] = {}
@@ -269,8 +268,8 @@ def _distinct(cuts: Sequence[Cut]) -> list[Cut]:
 
 
 async def _room(context: SessionContext, at: str, *, by_model: bool) -> Room:
-    """Return the limits for the passages to show. They are higher at deep effort, where several
-    calls share the reading.
+    """Return the limits for the passages to show. They are higher when the effort is deep, because
+    several calls then share the reading.
     """
     room = EXTRACTIVE
     if by_model:
@@ -375,7 +374,7 @@ def join_passages(passages: Sequence[Passage], texts: Mapping[str, PageText]) ->
 
 
 def cuts_of(page: Page, text: PageText, rank: int, passage_chars: int) -> list[Cut]:
-    """Split a page, ranked `rank` (from 0), into passages."""
+    """Split a page, whose rank is `rank` (counted from 0), into passages."""
     code = spoken(text)
     pieces = [
         piece for span in cut(text, passage_chars) for piece in _runs(text, span, passage_chars)

@@ -1,4 +1,4 @@
-"""At deep effort, have an editor review the report and repair it once."""
+"""When the effort is deep, have an editor review the report, and repair it once."""
 
 from __future__ import annotations
 

@@ -232,7 +232,7 @@ class Gathered(Value):
 
     @classmethod
     def of(cls, state: WorkerState) -> Gathered:
-        """Return the result so far, after any step."""
+        """Return what has been gathered so far, whichever step came last."""
         pages: Sequence[Page] = state.get("pages", state.get("drafts", []))
         return cls(
             pages=tuple(
@@ -260,7 +260,7 @@ def task_of(query: Query, pages: int = 0) -> Task:
 
 
 def begin_state(context: SessionContext, query: str, pages: int) -> WorkerState:
-    """Return the initial state for one query. Raises SettingsError if it is empty."""
+    """Return the initial state for one query. Raises SettingsError if the query is empty."""
     task = task_of(asked_of(query), pages)
     begun = {
         "session_id": context.session_id,

@@ -34,8 +34,8 @@ from spadework.values import CODE, Forecast, Hit, Plan, Problem, Question
 
 #: Minimum seconds for planning, on which all other steps depend.
 LEAST_SECONDS = 6.0
-#: Seconds after which most runs have a plan, excluding the model's time. A longer start, such as
-#: for indexing, is added to the forecast.
+#: Seconds within which most runs have a plan, excluding the model's time. If starting takes
+#: longer, such as for indexing, the time is added to the forecast.
 START_SECONDS = 5.0
 _AGAIN = (
     "The plan is reused from an earlier session with the same question. To plan afresh, delete that"
@@ -79,8 +79,9 @@ async def plan_again(
     context: SessionContext, question: Question, hits: Sequence[Hit], plan: Plan
 ) -> tuple[Plan | None, list[Problem], float]:
     """Return a new plan based on the first round's pages (or None), the problems, and the seconds
-    that the model took. There is no new plan without a model, or if users approve plans. If the
-    model may not judge, code makes the plan. Otherwise, the model replaces only a plan by code.
+    that the model took. There is no new plan without a model or when users approve plans. If
+    the model may not judge, code makes the plan; otherwise, the model replaces only a plan made
+    by code.
     """
     if context.model is None or context.settings.approve:
         return None, [], 0.0

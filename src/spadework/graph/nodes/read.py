@@ -39,9 +39,9 @@ from spadework.values import Attempt, Hit, Page, Problem, Task, Unread
 
 #: Pages read concurrently per topic.
 PARALLEL_PAGES = 5
-#: A page counts as slow after SLOW_SECONDS, or after SLOW_SHARE of its time limit if sooner.
+#: A page counts as slow after SLOW_SECONDS or SLOW_SHARE of its time limit, whichever is sooner.
 SLOW_SHARE, SLOW_SECONDS = 0.3, 10.0
-#: Seconds to wait, after its deadline, for a page that the user named.
+#: Extra seconds to wait, past the deadline, for a page that the user named.
 GRACE_SECONDS = 2.0
 _TOLD = {"title", "chars", "known", "level", "status", "media_type", "bytes", "content_hash"}
 _TOLD |= {"cleaned_by", "cleaning", "attempts"}

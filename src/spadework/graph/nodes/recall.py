@@ -38,8 +38,8 @@ class Known(Value):
     problems: tuple[Problem, ...] = ()
 
     def as_list(self, lists: Sequence[Sequence[Hit]]) -> list[list[Hit]]:
-        """Return the known pages that no search found, as one list. Pages that a search found get
-        no extra weight.
+        """Return one list of the known pages that no search found, so that known pages found again
+        get no extra weight.
         """
         found = {canonical_url(hit.url) for hits in lists for hit in hits}
         left = [hit for hit in self.hits if canonical_url(hit.url) not in found]
@@ -96,7 +96,7 @@ async def _ask_store(
         if canonical_url(one.entry.page.url) not in before
         and any(is_wanted(query, one.entry.page.url) for query in task.queries)
     ]
-    # Without a second round to fill gaps, stored pages may not replace a web search.
+    # Without a second round to fill gaps, stored pages must not replace a web search.
     will_do = context.budget.limits.iterations > 1 and await asyncio.to_thread(enough, fit, task)
     hits = [
         Hit(

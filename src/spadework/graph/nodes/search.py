@@ -17,7 +17,7 @@ from spadework.tools.search.result_rows import add_filters
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Lead, Problem, Query, Task
 
-#: Minimum words of a snippet to be compared, and minimum similarity for snippets to be copies.
+#: Minimum words for a snippet to be compared, and minimum similarity for it to count as a copy.
 LEAST_TOLD, SPREAD = 12, 0.3
 #: Weight of the original question when lists of hits are fused. Its variants have weight 1.
 ORIGINAL_WEIGHT = 2.0
@@ -58,7 +58,7 @@ class Telling(NamedTuple):
 
 
 def leads_of(hits: Sequence[Hit], query: Query) -> tuple[Lead, ...]:
-    """Return a query's hits for an event, with the parts of their relevance."""
+    """Return a query's hits for an event, each with the components of its relevance."""
     terms = query_terms(query.text)
     return tuple(
         Lead(
@@ -164,7 +164,9 @@ def _new(hits: list[Hit], query: Query, before: AbstractSet[str]) -> list[Hit]:
 
 
 async def first_look(context: SessionContext, question: str, emit: Emit) -> list[Hit]:
-    """Return the hits of one search for the question, without hits whose snippets are copies."""
+    """Return the hits of one search for the question, excluding hits whose snippets are copies of
+    earlier ones.
+    """
     query = add_filters(Query(text=question), context.settings, question)
     done = await _everywhere(context, query, Telling(emit))
     return _without_copies(

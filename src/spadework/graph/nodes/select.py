@@ -28,8 +28,8 @@ BROWSER = 2
 async def looked_at(
     context: SessionContext, state: WorkerState, hits: list[Hit], emit: Emit
 ) -> tuple[list[Hit], dict[str, str], list[Problem]]:
-    """Return the hits worth reading, reasons against the rejected ones by URL, and problems. If
-    too few hits pass, the rejected ones stay with a score of 0.
+    """Return the hits worth reading, the reasons for rejecting others (keyed by URL), and
+    problems. If too few hits pass, the rejected ones are kept with a score of 0.
     """
     if context.model is None or len(hits) <= ENOUGH or state["task"].round > 1:
         return hits, {}, []
@@ -131,7 +131,7 @@ _ALONG = "Fetched for another topic and read for this one too."
 
 @dataclass(frozen=True)
 class Choosing:
-    """A selection of the `hits` to read. `against` maps URLs to the reasons for rejecting them.
+    """Describes which `hits` were selected to read. `against` maps rejected URLs to the reasons.
     `before` (already read) and `taken` (by other topics) are sets of canonical URLs. `asked` is
     the selection before it was reduced.
     """

@@ -26,8 +26,8 @@ from spadework.graph.sentence_pruning import (
 )
 from spadework.values import Coverage, Evidence, Plan, Problem, Section
 
-#: Share of the remaining time that repairs may take. Checking them may take the same share of the
-#: time that is left then.
+#: Share of the remaining time that repairs may take. Checking them may then take the same share of
+#: the time still left.
 MENDING = 0.6
 #: Reports with at most this many sentences need no summary.
 SUMMED_UP = 4

@@ -1,1 +1,1 @@
-"""Find, assign and read the pages of a round."""
+"""Find, assign and read the pages for a research round."""

@@ -1,4 +1,4 @@
-"""Assign pages to a round's workers, regardless of the order in which they ask for them."""
+"""Assign pages to a round's workers so that the order of their requests has no effect."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ ASSIGN_SECONDS = 5.0
 
 
 class How(NamedTuple):
-    """Rules for assigning pages. `own`: each page goes to only one topic; `joint`: all requests
-    together rank the pages; `most`: maximum pages in total.
+    """Rules for assigning pages. `own`: each page goes to only one topic; `joint`: pages are
+    ranked across all requests; `most`: maximum pages in total.
     """
 
     own: bool = True
@@ -33,8 +33,8 @@ OWN = How()
 
 
 class PageAssignment:
-    """Assigns pages to the topics in `among`. `of` is the question and the round for which the
-    assignment is recorded. A resumed run reuses it.
+    """Assigns pages to the topics in `among`. The assignment is recorded for the question and
+    round in `of`, so that a resumed run can reuse it.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class PageAssignment:
                 ) or await self._await_full(stop, min(ASSIGN_SECONDS, seconds))
         gone = {url for urls in self._dealt.values() for url in urls}
         others = frozenset(gone - {*self._dealt.get(topic, ())}) if self._how.own else frozenset()
-        # A resumed worker may not find the pages that it was assigned before a crash.
+        # After a crash, a resumed worker may no longer find the pages that it was assigned.
         mine = frozenset(url for url in self._dealt.get(topic, ()) if url in wish[0])
         return mine or self._others_pages(wish, gone), others
 

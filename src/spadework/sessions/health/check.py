@@ -77,8 +77,8 @@ async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "
 async def run_check(
     name: str, trying: Awaitable[str | Check], seconds: float, hint: str = ""
 ) -> Check:
-    """Await `trying`, and return its check. A returned text becomes a check that found nothing
-    wrong.
+    """Await `trying`, and return its check. If it returns text instead, return a check that found
+    nothing wrong, with that text.
     """
     found = await attempt(name, trying, seconds, hint)
     return found if isinstance(found, Check) else Check(state="works", text=found)
@@ -235,7 +235,7 @@ async def knowledge(settings: Settings) -> list[Check]:
 
 
 async def embeddings(settings: Settings) -> list[Check]:
-    """Check the embedding server, if set."""
+    """Check the embedding server, if one is configured."""
     if not settings.embeddings:
         return []
     trying = _check_embeddings(settings)

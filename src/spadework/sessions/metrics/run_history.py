@@ -1,4 +1,4 @@
-"""Durations of earlier runs, for forecasts and for the time reserved before the deadline."""
+"""Record and read run durations, for forecasts and for reserving time before the deadline."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def took_before(home: Path) -> list[Took]:
 
 
 def actual(found: Metadata) -> dict[str, float]:
-    """Return the known amounts that a finished run used, by their names in DIGITS."""
+    """Return the known amounts that a finished run used, keyed by their names in DIGITS."""
     used = found.performance_metrics
     told: dict[str, Any] = {
         "rounds": used.get("iterations"),

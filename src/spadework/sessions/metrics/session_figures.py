@@ -1,4 +1,4 @@
-"""A session's figures for the statistics, and its alerts."""
+"""Define a session's figures for the statistics, and derive its alerts from them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ class Figures(NamedTuple):
     - `requests`: number of searches and fetches, including those answered from a cache.
     - `writers`, `judges`: number of cited sentences for each model, or for "code".
     - `phases`: seconds per phase (see PHASES), or [] if unknown.
-    - `foreseen`: the forecast's low, median (or None) and high seconds, and the number of runs
-      on
-      which it is based, or [].
+    - `foreseen`: the forecast's low, median (or None) and high seconds and run count, or [].
     """
 
     session_id: str
@@ -60,7 +58,8 @@ MOST_TOO_LONG = 0.05
 MOST_ERRORS = 0.10
 #: Minimum fraction of a follow-up's searches and pages that must come from a cache.
 LEAST_CACHED = 0.50
-#: Minimum requests for a fraction to be meaningful. A provider is skipped after as many failures.
+#: Minimum requests for a fraction to be meaningful. A provider is skipped after this many
+#: failures.
 FEW = 3
 
 Alert = Literal["time", "too long", "searches", "model calls", "unknown"]

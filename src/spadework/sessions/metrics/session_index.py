@@ -42,8 +42,8 @@ _log = logging.getLogger(__name__)
 
 
 class Drawn(NamedTuple):
-    """The JSON value derived from a session's files, or None if it has none. It is stored in the
-    index only if `kept`.
+    """The JSON value derived from a session's files, or None if they yield no value. It is stored
+    in the index only if `kept`.
     """
 
     value: Any
@@ -51,7 +51,7 @@ class Drawn(NamedTuple):
 
 
 class View(NamedTuple):
-    """A kind of value: `draw` derives it from a session's folder, and it depends only on
+    """A type of value. `draw` derives the value from a session's folder, and it depends only on
     `files`.
     """
 

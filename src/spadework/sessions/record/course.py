@@ -42,7 +42,7 @@ K = TypeVar("K", bound=Timed)
 
 
 class Course:
-    """The events of a run's record, without duplicates."""
+    """The recorded events of a run, without duplicates."""
 
     def __init__(self, events: Iterable[Event]) -> None:
         self.events: list[Event] = settle_events(events)
@@ -103,13 +103,13 @@ class Course:
 
     @property
     def attempts(self) -> list[Attempt]:
-        """All fetch attempts. Those for a page that several topics share are listed once."""
+        """All fetch attempts. Attempts for a page that several topics share are listed once."""
         made = dict.fromkeys((canonical_url(read.url), read.attempts) for read in self.of(Read))
         return [attempt for _, attempts in made for attempt in attempts]
 
     @property
     def unread(self) -> list[Choice]:
-        """The hits that were selected, but whose pages were not read."""
+        """The selected hits whose pages were not read."""
         known = {canonical_url(read.url) for read in self.reads if not read.reason}
         found: dict[str, Choice] = {}
         for choice in (choice for made in self.selections for choice in made.hits):
@@ -212,7 +212,7 @@ def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
 
 
 def draw(folder: Path) -> Drawn:
-    """Return a session's figures and alerts, None if it has no report, or an error message."""
+    """Return a session's figures and alerts, an error message, or None if it has no report."""
     try:
         metadata, result = read_metadata(folder), read_result(folder)
     except SessionNotFound:

@@ -1,4 +1,4 @@
-"""A session's record, with one event per line, and its logs."""
+"""A session's record, which has one event per line, and the session's logs."""
 
 from __future__ import annotations
 
@@ -94,14 +94,14 @@ _FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
 
 
 class Logs:
-    """The logs chosen in the settings, each at its own level."""
+    """Writes the logs chosen in the settings, each at its own level."""
 
     def __init__(self, folder: Path, log: str) -> None:
         self._folder = folder / LOGS
         self._levels = levels_of(log)
 
     def lines(self, events: Iterable[Event]) -> dict[Concern, str]:
-        """Return the log lines of the events, as one text for each concern."""
+        """Return the events' log lines, joined into one string per concern."""
         found: dict[Concern, str] = {}
         for event, (concern, fields, words) in (
             (e, told) for e in events for told in _log_lines(e)

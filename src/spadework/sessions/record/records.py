@@ -50,7 +50,7 @@ from spadework.values import Result
 
 
 class Records:
-    """A writer of a session's files from the events that it receives."""
+    """Writes a session's files from the events it receives."""
 
     def __init__(self, folder: Path, metadata: Metadata, logs: Logs, *, fresh: bool) -> None:
         self.folder = folder
@@ -172,7 +172,7 @@ async def begin_metadata(
     """
     if (folder / METADATA).exists():
         return await on_disk(read_metadata, folder)
-    # Settings from the environment are not stored. The process that resumes reads them again.
+    # Do not store settings from the environment, because a resuming process reads them again.
     kept = {
         name: value
         for name, value in settings.model_dump(mode="json").items()
@@ -217,9 +217,7 @@ def course_of(folder: Path) -> Course:
 
 
 def draft_of(folder: Path) -> str:
-    """Return a session's latest draft. Without one, return a list of the pages tried, or "" if
-    none.
-    """
+    """Return a session's latest draft, or else a list of the pages tried ("" if there are none)."""
     course = course_of(folder)
     return course.draft or drawn_pages(course)
 
@@ -240,7 +238,7 @@ def redraw(folder: Path, settings: Settings) -> list[str]:
 
 
 def end_drawing(folder: Path, settings: Settings, result: Result) -> None:
-    """Complete the files of a run that was killed after it had its result. Failures are ignored."""
+    """Complete the files of a run that was killed after producing its result. Ignore failures."""
     if read_progress(folder).state == result.status:
         return
     with suppress(SessionError, OSError), hold_session(folder):

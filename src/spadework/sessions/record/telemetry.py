@@ -1,5 +1,5 @@
-"""Export a finished session to OpenTelemetry, following the GenAI semantic conventions, without
-page URLs and texts.
+"""Export a finished session to OpenTelemetry, following the GenAI semantic conventions and leaving
+out page URLs and text.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def providers() -> Providers | None:
 
 
 def tell(course: Course, result: Result) -> None:
-    """Export a finished session. Waits up to SECONDS for each provider."""
+    """Export a finished session, waiting up to SECONDS for each provider."""
     if (to := providers()) is None:
         return
     _trace(course, result, to.traces.get_tracer(NAME))
@@ -129,7 +129,7 @@ def _measure(course: Course, provider: MeterProvider) -> None:
             tools.record(event.seconds or 0.0, known)
 
 
-#: The span attributes that metrics also have. Each has few possible values.
+#: Span attributes that are also attached to metrics, because each has few possible values.
 _APART = (
     "gen_ai.operation.name",
     "gen_ai.provider.name",

@@ -357,7 +357,7 @@ def _of_reading(course: Course) -> Measures:
     tried: dict[str, list[Read]] = {}
     for read in course.reads:
         tried.setdefault(canonical_url(read.url), []).append(read)
-    # Count a page once, as read if any of its fetches succeeded.
+    # Count each page once, and as read if any fetch of it succeeded.
     came = [min(some, key=lambda read: bool(read.reason)) for some in tried.values()]
     pages = course.pages.values()
     cleaning = [*(read.cleaning for read in pages), *(e.seconds for e in course.cleanings)]
@@ -386,7 +386,7 @@ def _of_models(course: Course) -> Measures:
 
 
 def _sum(seconds: Iterable[float | None]) -> float:
-    # The order does not affect fsum, so a rewritten file is identical.
+    # fsum gives the same result in any order, so a rewritten file is identical.
     return round(math.fsum(one or 0.0 for one in seconds), 3)
 
 

@@ -1,5 +1,5 @@
-"""Export finished sessions to zip files and import them, without anything that could affect other
-runs.
+"""Export finished sessions to zip files and import them, leaving out anything that could affect
+other runs.
 """
 
 from __future__ import annotations

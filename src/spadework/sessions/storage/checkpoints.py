@@ -28,7 +28,7 @@ _SUMMED, _SUM_BYTES = "+sum", 8
 
 
 class _Summed(JsonPlusSerializer):
-    """A serializer with checksums, because LangGraph accepts some damaged values."""
+    """A serializer that adds checksums, because LangGraph accepts some damaged values."""
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         kind, data = super().dumps_typed(obj)

@@ -27,7 +27,7 @@ from spadework.tools.stores.private_files import (
 )
 
 P = ParamSpec("P")
-#: Maximum share of the run's remaining time that is spent waiting for one file.
+#: Maximum fraction of the run's remaining time to wait for one file.
 SHARE = 0.1
 MOST_SECONDS = 5.0
 #: Minimum seconds to wait for a file. Half a second is too short on a busy machine.
@@ -35,7 +35,7 @@ LEAST_SECONDS = 1.0
 
 
 class Late:
-    """A writer of a session's files. After a file that took too long, it writes nothing until
+    """Writes a session's files. If a file takes too long, nothing more is written until
     `try_again` is called. `left` returns the run's remaining seconds.
     """
 
@@ -59,7 +59,7 @@ class Late:
         self._hangs = True
 
     def try_again(self) -> None:
-        """Allow writing again. The machine may only have been busy."""
+        """Allow writing again, because the machine may only have been busy."""
         self._hangs = False
 
     def sentences(self) -> list[str]:

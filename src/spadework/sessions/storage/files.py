@@ -28,8 +28,8 @@ from spadework.visible import visible
 PROGRESS = "progress_tracking.json"
 LEDGER = "evidence.jsonl"
 JOURNAL = "session.sqlite"
-#: Name of the file that marks an imported session, or one whose changes were not delivered to the
-#: user.
+#: Name of the file that marks a session that was imported or whose changes have not been delivered
+#: to the user.
 UNTOLD = "undelivered"
 V = TypeVar("V", bound=BaseModel)
 LOCK = ".lock"
@@ -146,8 +146,8 @@ Name = Literal["plan", "search", "read", "assess", "write"]
 
 
 class Phase(Kept):
-    """A phase of a round, which began `after` seconds into the run. Planning belongs to round 0,
-    and writing to the last round.
+    """A phase that began `after` seconds into the run. Planning belongs to round 0, and writing to
+    the last round.
     """
 
     name: Name
@@ -370,7 +370,7 @@ _KINDS = {
 
 
 class SessionFile(Value):
-    """A file of a session, with its size in bytes. If it is the text of a source, `kind` is the
+    """A session's file, with its size in bytes. If the file holds a source's text, `kind` is the
     source's document type.
     """
 

@@ -113,8 +113,8 @@ class _Material:
 def compress_result(
     result: Result, texts: Mapping[str, str], size: Callable[[Compressed], int], limit: int
 ) -> Compressed:
-    """Return what fits into `limit` tokens, as measured by `size`. `texts` maps content hashes to
-    pages. The report itself is cut last.
+    """Return as much of a result as fits into `limit` tokens, as measured by `size`. `texts` maps
+    content hashes to pages. The report itself is cut last.
     """
     material = _material(result, texts)
 

@@ -26,13 +26,13 @@ def to_html(result: Result, *, pictures: bool = True) -> str:
 
 #: Folder of the templates, which the session page uses too.
 DRAWN_IN = Path(__file__).parent
-#: Maximum characters of a last word that is kept on one line with the citation marks after it.
+#: Maximum characters of a last word that is kept on the same line as its citation marks.
 MOST_KEPT = 24
 
 
 def split_last_word(said: Said) -> tuple[tuple[Run, ...], str]:
-    """Split off the last word, to keep it on one line with the citation marks. The word is "" if
-    it is code, emphasized or too long.
+    """Split off the last word, so that it stays on the same line as the citation marks. The word
+    is "" if it is code, emphasized or too long.
     """
     if not said.runs or said.runs[-1].code or said.runs[-1].strength:
         return said.runs, ""
@@ -57,7 +57,7 @@ def _environment() -> Environment:
 
 #: Maximum seconds for printing. Most reports take one or two.
 MOST_SECONDS = 60.0
-#: Chromium flags. They block name resolution, although the page makes no requests.
+#: Chromium flags. They block name resolution as a precaution, although the page makes no requests.
 _FLAGS = (
     *("--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
     *("--disable-extensions", "--disable-background-networking"),
@@ -82,7 +82,8 @@ def to_pdf(result: Result, seconds: float = MOST_SECONDS) -> bytes:
     # Chromium may still write files while the folder is being removed.
     with tempfile.TemporaryDirectory(prefix="spadework-", ignore_cleanup_errors=True) as name:
         page, printed = Path(name) / "report.html", Path(name) / "report.pdf"
-        # Chromium runs without a sandbox as root, so a picture might exploit a flaw in a decoder.
+        # As root, Chromium runs without a sandbox. Leave out pictures, which might exploit a flaw
+        # in a decoder.
         rootly = ["--no-sandbox"] if runs_as_root() else []
         page.write_text(to_html(result, pictures=not rootly), encoding="utf-8")
         places = (f"--user-data-dir={name}/profile", f"--print-to-pdf={printed}", page.as_uri())

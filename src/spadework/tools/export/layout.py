@@ -185,8 +185,8 @@ class _Layout:
 def _by_section(
     pictures: Iterable[Picture], sections: Sequence[Section]
 ) -> dict[int, list[Picture]]:
-    """Assign each picture to the first section that cites it, if possible not to the answer at the
-    top.
+    """Assign each picture to the first section that cites it, preferring sections other than the
+    opening answer.
     """
     found: dict[int, list[Picture]] = defaultdict(list)
     for picture in pictures:

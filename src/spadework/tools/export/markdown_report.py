@@ -1,4 +1,4 @@
-"""Write the report as Markdown. `[n]` refers to a source with quotes."""
+"""Write the report as Markdown. `[n]` refers to an entry in the list of sources."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from spadework.visible import visible
 FRAGMENT_WORDS = 5
 #: Characters to escape in text. A tilde is escaped only where it can end a strike-through.
 _SPECIAL = re.compile(r"[\[\]<>`*]|(?<!\s)~|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
-#: Characters to escape where formatting marks such as `**` are shown as text, in any context.
+#: Characters to escape in any context if formatting marks such as `**` are to be shown as text.
 _ALONE = re.compile(r"[\[\]<>`*_~&\\]")
 _LIBRARY = "library://"
 _HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d+)?")
@@ -124,8 +124,8 @@ def fragment_link(url: str, quote: str) -> str:
 
 
 def safe_url(url: str) -> str:
-    """Return a web or library URL encoded for a link, or "" for any other URL. Web URLs lose their
-    fragment.
+    """Return a web or library URL encoded for a link, or "" for any other URL. The fragment of a
+    web URL is dropped.
     """
     if url.startswith(_LIBRARY):
         return _percent(url)
@@ -231,7 +231,9 @@ class _Drawn:
 
 
 def place_of(source: Source, quotes: Iterable[Evidence], say: Phrases) -> str:
-    """Return a source's place, its kind and, if it differs from the report's, its language."""
+    """Return where a source was published, its type, and its language if that differs from the
+    report's language.
+    """
     told = language_of(" ".join(e.quote for e in quotes if e.kind in ("text", "item")))
     foreign = language(told).own_name or told if told and told != say.language else ""
     kind = say(f"kind_{source.kind}") if source.kind else ""

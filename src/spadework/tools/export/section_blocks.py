@@ -1,4 +1,4 @@
-"""Divide a section into blocks, as the writer chose or by rules."""
+"""Divide a section into blocks, either as the writer chose or by fixed rules."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Set:
 
 
 def blocks(section: Section, ledger: Mapping[str, Evidence], say: Phrases = ENGLISH) -> list[Set]:
-    """Return a section's blocks in order. A sentence explains the sign shown in empty table
+    """Return a section's blocks in order, adding a sentence that explains the sign in empty table
     cells.
     """
     made: list[Set] = []

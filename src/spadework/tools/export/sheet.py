@@ -35,7 +35,7 @@ _BARE = re.compile(r"[12]\d{3}|\d+(?:[.,]\d+)+")
 
 
 class Header(NamedTuple):
-    """A picture's format, also its file extension, and its size in pixels."""
+    """A picture's format (also its file extension) and its size in pixels."""
 
     format: str
     width: int
@@ -103,8 +103,8 @@ class Run(NamedTuple):
 
 
 class Marker(NamedTuple):
-    """A mark after a sentence, which opens the card with the index `card`. `[n]` opens a source's
-    quotes; a conclusion's sign (`n` is 0) opens its premises.
+    """A mark after a sentence. It opens the card with the index `card`: a source's quotes for
+    `[n]`, or a conclusion's premises if `n` is 0.
     """
 
     n: int
@@ -132,7 +132,7 @@ Item = tuple[Said, ...]
 
 @dataclass(frozen=True)
 class Block:
-    """A paragraph or code block (one item), list, table or sub-heading."""
+    """A paragraph or code block (each is one item), a list, a table or a sub-heading."""
 
     kind: Form
     items: tuple[Item, ...] = ()
@@ -143,7 +143,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Figure:
-    """A stored picture, its caption and the host of its page."""
+    """A stored picture, its caption and the host of the page it comes from."""
 
     name: str
     data: bytes
@@ -197,7 +197,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Opened:
-    """A source, and those of its quotes that a card shows."""
+    """A source and the quotes from it that a card shows."""
 
     source: Reference
     quotes: tuple[Quoted, ...]
@@ -205,7 +205,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Card:
-    """What a marker opens: quotes of one source, or a conclusion's premises."""
+    """The content that a marker opens: quotes from one source, or a conclusion's premises."""
 
     opened: tuple[Opened, ...]
     concluded: bool = False

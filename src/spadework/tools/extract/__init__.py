@@ -24,8 +24,8 @@ __all__ = ["read_document"]
 
 ReadText = Callable[[str, str], Extracted]
 ReadBytes = Callable[[bytes, str], Extracted]
-#: A reader of container files. Its last argument reads their members. If that is None, archives
-#: are refused.
+#: A function that reads container files. Its last argument reads their members, or is None to
+#: refuse archives.
 ReadHolder = Callable[[bytes, str, ReadBytes | None], Extracted]
 
 #: The readers' import paths, because importing all libraries takes longer than reading a page.
@@ -71,7 +71,7 @@ def _load(name: str) -> Any:
 
 #: Nesting depth that each kind of container adds.
 _DEPTHS = {"packed": 1, "zip": 2, "tar": 2}
-#: Maximum depth at which containers are opened. A .tar.gz is opened, but no archive in an archive.
+#: Maximum depth at which containers are opened. This allows .tar.gz, but not nested archives.
 _OPENED = 1
 #: Maximum characters of Markdown. Repeated cells can make a small file very long.
 MAX_CHARS = 20_000_000

@@ -92,7 +92,7 @@ MAX_MEMBER = 20_000_000
 MAX_BYTES = 100_000_000
 #: Maximum compression ratio. Text seldom exceeds 20, whereas a zip bomb reaches 1000.
 MAX_RATIO = 200
-#: Bytes unpacked at a time. If a member is damaged, the pieces before the damage still count.
+#: Bytes unpacked at a time. If a member is damaged, the pieces before the damage are still used.
 _PIECE = 100_000
 
 #: Files added by operating systems.

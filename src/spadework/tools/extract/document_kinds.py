@@ -58,8 +58,8 @@ _SUPERSETS = {
     "shift_jis": "cp932", "euc_kr": "cp949",
 }  # fmt: skip
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-#: Number of first bytes that are checked for UTF-16, because markup and e-mail begin with ASCII
-#: characters.
+#: Number of leading bytes checked for UTF-16. Markup and e-mail begin with ASCII characters, so a
+#: few bytes are enough.
 _FIRST = 8
 _DECLARED = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]{1,40})",
@@ -285,7 +285,7 @@ _VAGUE = frozenset(
     {"", "application/octet-stream", "binary/octet-stream", "application/x-unknown", "text/plain"}
 )
 
-#: Programming languages, each with its other extensions and media subtypes.
+#: Programming languages, each followed by its alternative file extensions and media subtypes.
 _ALIASES = """
 bash sh zsh shellscript;  c h csrc;  clojure clj;  cmake;  cpp cc cxx hpp c++ c++src;  css;  dart
 diff patch;  dockerfile;  elixir ex exs;  erlang erl;  go;  graphql;  groovy;  haskell hs
@@ -303,7 +303,7 @@ _LANGUAGES = {
 
 @dataclass(frozen=True)
 class Kind:
-    """A document's `reader`, and the `media_type` named in errors. Among the readers are zip
+    """A document's `reader`, and the `media_type` named in errors. The readers include zip
     (Office, e-book, archive), packed (gzip, bzip2, xz), old (other OLE files), code (in
     `language`), and "" for none.
     """
@@ -405,7 +405,7 @@ def _kind_of_other(media_type: str, url: str) -> Kind:
 
 
 def is_language(name: str) -> bool:
-    """Return whether a lower-case name is that of a programming language or of a file extension."""
+    """Return whether a lower-case name stands for a known programming language."""
     return name in _LANGUAGES
 
 

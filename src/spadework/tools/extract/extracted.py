@@ -28,7 +28,7 @@ class Link:
 @dataclass(frozen=True)
 class Extracted:
     """A document's content as Markdown, without navigation. `kind` is a page type or a format.
-    `source` is the kind of source that the page declares itself to be.
+    `source` is the type of source that the page claims to be.
     """
 
     title: str
@@ -52,7 +52,7 @@ _INDENT = "    "
 
 
 class Draft:
-    """A builder for a document's Markdown."""
+    """Builds a document's Markdown from blocks, list items and lines of code."""
 
     def __init__(self) -> None:
         self._blocks: list[str] = []

@@ -1,5 +1,5 @@
-"""Convert a web page to Markdown without navigation. The content is found in a known container
-such as `<main>`, or by the blocks' probabilities.
+"""Convert a web page to Markdown without navigation. The content is taken from a known container
+such as `<main>`, or selected by each block's probability of being content.
 """
 
 from __future__ import annotations

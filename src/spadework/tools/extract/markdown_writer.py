@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-#: Maximum rows shown of a sheet or data file.
+#: Maximum rows shown per sheet or data file.
 MAX_ROWS = 5_000
 MAX_COLUMNS = 100
 #: Maximum characters shown per cell.

@@ -19,7 +19,7 @@ _SIGNS = re.compile(r"[-+\u2212\u2013±]+")
 _ENDED = re.compile(r"(?:^|[\s.,;:!?\"'\u201d\u2019\u00bb\]…|])$")
 _MARK = re.compile(r"\d{1,3}|[A-Za-z]")
 _BETWEEN = re.compile(r"[\s,;\[\]()]+")
-#: Symbols before a subscript number without `_`, as in CO2, B12 and PM2.5.
+#: Symbols after which a subscript number is written without `_`, as in CO2, B12 and PM2.5.
 _SYMBOLS = re.compile(
     r"(?<![^\W\d_])(?:[A-Z][a-z]?\d*|[()])*(?:[A-Z][a-z]?|\((?:[A-Z][a-z]?\d*)+\))$"
 )

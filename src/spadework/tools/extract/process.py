@@ -28,7 +28,7 @@ from spadework.tools.web.background_threads import aside, begin, kill_group
 from spadework.tools.web.fair_queue import place
 
 _LENGTHS = struct.Struct("!II")
-#: Maximum bytes in a header. More means a corrupt stream.
+#: Maximum bytes in a header. A larger header indicates a corrupt stream.
 _MAX_HEADER = 500_000_000
 #: Number of bytes to decode at a time, so that other threads can run in between.
 _AT_ONCE = 1_000_000
@@ -74,7 +74,9 @@ def refusal_reply(error: FetchError) -> dict[str, Any]:
 
 
 def split_reply(reply: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """Split off a reply's text, because parsing long JSON would block all threads."""
+    """Separate the text from the rest of a reply, because parsing long JSON would block all
+    threads.
+    """
     if "found" not in reply:
         return reply, b""
     found = dict(reply["found"])
@@ -83,7 +85,7 @@ def split_reply(reply: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
 
 
 def join_reply(header: dict[str, Any], body: bytes) -> dict[str, Any]:
-    """Rejoin a reply that `split_reply` split."""
+    """Return a reply with the text that `split_reply` separated from it."""
     if "found" not in header:
         return header
     parts = (body[start : start + _AT_ONCE] for start in range(0, len(body), _AT_ONCE))
@@ -121,8 +123,8 @@ else:
     import signal
 
     def limit_memory(size: int) -> None:
-        """Limit this process to `size` bytes. Beyond that, Python raises MemoryError and libraries
-        fail.
+        """Limit this process's memory to `size` bytes. Beyond that, Python raises MemoryError and
+        libraries fail.
         """
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_DATA, (size, size))
@@ -298,7 +300,8 @@ async def read_apart(
             try:
                 return answer(await _ask(waited or _new(), request, body))
             except Ended:
-                # The idle process may have been killed earlier, yet still accept requests.
+                # The idle process may already have been killed, although it still accepted the
+                # request.
                 if waited is None or loop.time() - began > DYING_SECONDS:
                     raise
                 return answer(await _ask(_new(), request, body))

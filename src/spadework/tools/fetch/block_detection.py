@@ -1,5 +1,5 @@
-"""Detect pages without their content: access walls such as captchas, error notices, and pages that
-are empty or need scripts.
+"""Detect pages that lack their content: access walls such as captchas, error notices, and pages
+that are empty or need scripts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spadework.tools.fetch.guard import printable_url
 
 #: Maximum characters of a page whose text is checked for an access wall, such as a captcha.
 MAX_CHARS = 600
-#: Maximum length of a text for the loose patterns, because they also match in articles.
+#: Maximum length of a text checked with the loose patterns, which also match in articles.
 FEW_CHARS = 200
 #: Maximum characters of a page whose markup is checked for an access wall.
 MARKED_CHARS = 1_500
@@ -113,7 +113,9 @@ _UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*>", re.IGNORECA
 
 
 def wall(text: str) -> str:
-    """Return what kind of access wall the text is, such as "a login", or "" if it is none."""
+    """Return the kind of access wall that `text` belongs to, such as "a login", or "" if there is
+    none.
+    """
     if len(text) > MAX_CHARS:
         return ""
     text = " ".join(text.lower().split())
@@ -134,7 +136,7 @@ def find_wall(html: str, chars: int) -> tuple[str, str]:
 
 
 def is_passable(html: str) -> bool:
-    """Return whether the page is a browser check that one passes by waiting."""
+    """Return whether the page is a browser check that can be passed by waiting."""
     words = first_words(html)
     return (find_wall(html, len(words))[0] or wall(words)) == CHECK
 
@@ -144,7 +146,7 @@ def first_words(html: str) -> str:
     return " ".join(unescape(_UNSEEN.sub(" ", html[:MAX_HTML])).split())[: MARKED_CHARS + 1]
 
 
-#: Minimum characters of a non-empty page.
+#: Minimum characters of a page that does not count as empty.
 MIN_CHARS = 50
 #: Maximum characters of a thin page, whose text is probably added by scripts.
 THIN_CHARS = 600
@@ -272,8 +274,8 @@ def _html(fetched: Fetched) -> str:
 
 
 def notice(text: str) -> str:
-    """Return what kind of notice the text is, such as "a maintenance notice", or "" if it is
-    none.
+    """Return the kind of notice that `text` is, such as "a maintenance notice", or "" if it is not
+    one.
     """
     if len(text) > NOTICE_CHARS:
         return ""

@@ -52,7 +52,9 @@ class Fetched:
 
 
 def ended_in(error: FetchError, attempts: Sequence[Attempt]) -> FetchError:
-    """Return the error with `attempts`. Its message becomes the reason of the last attempt."""
+    """Return the error with `attempts` attached, using its message as the reason for the last
+    attempt.
+    """
     last = [attempt.model_copy(update={"reason": str(error)}) for attempt in attempts[-1:]]
     error.attempts = (*attempts[:-1], *last)
     return error
@@ -79,7 +81,7 @@ _BROWSER = {
 def for_level(
     level: int, url: str, user_agent: str, cookies: httpx.Cookies | None = None
 ) -> dict[str, str]:
-    """Return the request headers for fetch level 0 (plain) or 1 (like those of a browser)."""
+    """Return the request headers for fetch level 0 (plain) or 1 (browser-like)."""
     headers = {"User-Agent": user_agent} | _HONEST
     if level > 0:
         headers |= _BROWSER | {"Referer": urljoin(url, "/")}
@@ -169,7 +171,7 @@ SLICE = 16_384
 TURNED_AWAY = frozenset({403, 406, 429, 503})
 #: A Content-Range that starts at the first byte, with groups for the last byte and the total size.
 _RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})")
-#: Errors of a broken connection. TLS errors during a response arrive as OSError.
+#: Errors raised when a connection breaks. TLS errors during a response are raised as OSError.
 _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, OSError)
 
 

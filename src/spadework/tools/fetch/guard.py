@@ -32,7 +32,7 @@ _REFUSED_V4 = tuple(IPv4Network(network) for network in (
     "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
 ))
 # fmt: on
-#: The global IPv6 network, and its ranges that are refused: Teredo, benchmarking and
+#: The global IPv6 network, and the ranges within it that are refused: Teredo, benchmarking and
 #: documentation.
 _GLOBAL_V6 = IPv6Network("2000::/3")
 _REFUSED_V6 = tuple(IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "3fff::/20"))
@@ -50,7 +50,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def is_public(address: str) -> bool:
-    """Return whether an IP address may be public. Return False for a host name."""
+    """Return whether an IP address counts as public, or False for a host name."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -79,7 +79,9 @@ def may_connect(host: str, address: str, allow_hosts: Collection[str]) -> bool:
 
 
 def is_owned(host: str, allow_hosts: Collection[str]) -> bool:
-    """Return whether `allow_hosts` contains a host or an address."""
+    """Return whether `allow_hosts` lists a host or an address, or a network that contains the
+    address.
+    """
     if host in allow_hosts:
         return True
     try:
@@ -91,8 +93,8 @@ def is_owned(host: str, allow_hosts: Collection[str]) -> bool:
 
 def check_url(url: str) -> str:
     """Return the URL in normal form, without fragment or default port. Raises NotAllowed if it is
-    not http(s), has a user name or exceeds MAX_URL_CHARS. Whether its address is public is
-    checked later.
+    not http(s), has a user name or exceeds MAX_URL_CHARS. Does not check whether the host is
+    public.
     """
     url = url.strip()
     if len(url) > MAX_URL_CHARS:
@@ -160,7 +162,7 @@ def printable_url(url: str) -> str:
     return url.partition("?")[0].rpartition("@")[2].removeprefix("//")[:120]
 
 
-#: Returns a host's addresses, best first. Raises OSError if it has none.
+#: A function that returns a host's addresses, best first, and raises OSError if there are none.
 Resolve = Callable[[str], Awaitable[list[str]]]
 MAX_ADDRESSES = 4
 CONNECT_SECONDS = 10.0
@@ -244,7 +246,7 @@ async def resolve(host: str) -> list[str]:
 
 
 class Pool(httpcore.AsyncConnectionPool):
-    """A pool of up to `most` connections. `line` holds further arguments of httpcore's pool."""
+    """A pool of up to `most` connections. `line` holds additional arguments for httpcore's pool."""
 
     def __init__(self, most: int, **line: Any) -> None:
         super().__init__(max_connections=most, http2=True, **line)
@@ -267,7 +269,7 @@ class Pool(httpcore.AsyncConnectionPool):
 
 class _Connection(httpcore.AsyncHTTPConnection):
     def has_expired(self) -> bool:
-        """Count a connection with unread bytes as expired, because they may be forged."""
+        """Count a connection with unread bytes as expired, because those bytes may be forged."""
         parser = getattr(self._connection, "_h11_state", None)  # httpcore has no public API for it
         return super().has_expired() or (
             self.is_idle() and parser is not None and bool(parser.trailing_data[0])

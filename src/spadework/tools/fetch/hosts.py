@@ -58,14 +58,14 @@ _KNOWN = TypeAdapter(dict[str, Host])
 
 
 class Hosts:
-    """Data about hosts, in a file that processes share."""
+    """Stores data about hosts in a file that processes share."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self._path, self._clock = path, clock
         self._lock = threading.Lock()
         self._known: dict[str, Host] = {}
-        #: For each host, the pages it refused, and those with status 503, since it last served a
-        #: page.
+        #: The pages that each host refused, and those that returned status 503, since the host
+        #: last served a page.
         self._refused: defaultdict[str, set[str]] = defaultdict(set)
         self._out_of_order: defaultdict[str, set[str]] = defaultdict(set)
         self._given: set[str] = set()
@@ -84,7 +84,7 @@ class Hosts:
         return known.level if known and self._clock() < known.level_until else 0
 
     def check(self, url: str) -> None:
-        """Raise Blocked while the page or its host has requested a pause."""
+        """Raise Blocked if the page or its host has requested a pause that is not over yet."""
         for name in (urlsplit(url).netloc, url):
             known = self._known.get(name)
             if known and self._clock() < known.blocked_until:
@@ -186,7 +186,7 @@ class TooSoon(TooSlow):
 
 
 class Turns:
-    """The next request times of hosts with a crawl delay. Thread-safe."""
+    """Tracks the next request time of each host with a crawl delay. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

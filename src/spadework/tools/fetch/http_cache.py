@@ -34,8 +34,8 @@ LARGEST = 0.1
 
 
 class Store:
-    """Compressed files under `folder`, up to `most_bytes` in total. If `most_bytes` is 0, nothing
-    is stored. The methods block.
+    """Stores compressed files under `folder`, up to `most_bytes` in total, or none if `most_bytes`
+    is 0. All methods block.
     """
 
     def __init__(self, folder: Path, most_bytes: int) -> None:
@@ -113,7 +113,7 @@ _RULES: hishel.CacheOptions = {"shared": False, "supported_methods": ["GET"]}
 _PRECONDITIONS = ("if-none-match", "if-modified-since")
 #: Request headers that make a response personal and so uncacheable.
 _PERSONAL = frozenset({"cookie", "authorization", "proxy-authorization"})
-#: Headers not stored: cookies, and headers about the transfer.
+#: Headers that are not stored: cookies, and headers about the transfer.
 _DROPPED = frozenset(
     (
         *("set-cookie", "set-cookie2", "content-encoding", "content-length", "transfer-encoding"),
@@ -128,7 +128,7 @@ _STALE_IF_ERROR, _MAX_AGE = (
 
 @dataclass(frozen=True)
 class _Copy:
-    """A stored response and the headers of its request, whose names are lower-case."""
+    """A stored response, and the headers of its request with lower-case names."""
 
     answer: Answer
     asked: dict[str, str]
@@ -193,7 +193,7 @@ class HttpCache:
         return answer
 
     async def stale(self, url: str, levels: Collection[int]) -> Answer | None:
-        """Return a stale copy of an unreachable page, or None if there is none that may be used."""
+        """Return a stale copy of an unreachable page, or None if no copy may be used."""
         for level in levels:
             copy = await self._load(url, level)
             # Use the Date header for the age, because a 304 renews it.
@@ -252,7 +252,7 @@ def _preconditions(state: hishel.CacheMiss | hishel.NeedRevalidation) -> dict[st
 
 
 def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
-    """Return the next state that does not invalidate old entries. The next copy overwrites them
+    """Return the first state that does not invalidate old entries, which the next copy overwrites
     anyway.
     """
     while isinstance(state, hishel.InvalidateEntries):
@@ -261,8 +261,8 @@ def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
 
 
 def _stored_headers(headers: httpx.Headers) -> httpx.Headers:
-    """Return the headers to store. A Date in the future is replaced, because the copy would never
-    expire.
+    """Return the headers to store, replacing a Date in the future, which would keep the copy from
+    ever expiring.
     """
     kept = [
         (name, value)
@@ -276,7 +276,7 @@ def _stored_headers(headers: httpx.Headers) -> httpx.Headers:
 
 
 def _longest(copy: _Copy) -> float:
-    """Return the maximum age in seconds of a stale copy that may be used (RFC 5861, section 4)."""
+    """Return the maximum age in seconds at which a stale copy may be used (RFC 5861, section 4)."""
     rules = copy.answer.headers.get("cache-control", "")
     given = _STALE_IF_ERROR.search(rules)
     if not given:

@@ -1,4 +1,4 @@
-"""Read pages concurrently, and read others in place of those that fail or are slow."""
+"""Read pages concurrently, replacing pages that fail or are slow with others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ C = TypeVar("C")
 R = TypeVar("R")
 Why = Literal["deadline", "stopped", "not needed", "budget"]
 
-#: Maximum seconds to wait for one page, over all fetch levels.
+#: Maximum seconds to wait for one page, across all fetch levels.
 PAGE_SECONDS = 60.0
 
 

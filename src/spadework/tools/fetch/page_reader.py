@@ -33,7 +33,8 @@ class Way(NamedTuple):
     media_type: str = ""
 
 
-#: A function that returns a page's alternative URLs, best first, or none for another site.
+#: A function that returns a page's alternative URLs, best first, or none if it does not know the
+#: site.
 Site = Callable[[str], Sequence[Way]]
 _PREPRINT = r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?"
 _ARXIV = rf"(?P<form>abs|pdf)/(?P<id>{_PREPRINT})(?:\.pdf)?"

@@ -1,4 +1,4 @@
-"""Store the pages that sessions read. Later sessions search them first."""
+"""Store the pages that sessions read, so that later sessions can search them first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spadework.tools.web.urls import host_of
 __all__ = ["Entry", "Knowledge", "Recalled", "Which", "knowledge_of", "store_of"]
 
 SERVER_SECONDS = 2.0
-#: The name of the Qdrant collection. A user's own collection has a suffix.
+#: The name of the Qdrant collection, to which a user's own collection adds a suffix.
 COLLECTION = "spadework"
 #: Maximum size of the compressed pages in bytes. The least recently used pages are deleted first.
 MOST_BYTES = 200_000_000

@@ -59,8 +59,8 @@ INSERT INTO shelf VALUES (0, 0);
 
 
 class Catalogue:
-    """The SQLite catalogue of pages, up to `most_bytes` compressed. `clock` returns the time in
-    seconds.
+    """The SQLite catalogue of pages, limited to `most_bytes` after compression. `clock` returns
+    the time in seconds.
     """
 
     def __init__(self, path: Path, most_bytes: int, clock: Callable[[], float] = time.time) -> None:
@@ -179,13 +179,13 @@ def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
 
 
 T = TypeVar("T")
-#: Maximum passages with any of the terms, with all terms, and about a named subject.
+#: Maximum passages to retrieve with any of the terms, with all terms, and about a named subject.
 _PROPOSED = 40, 20, 10
 #: Number of unrelated passages assumed when computing how rare a term is. Without them, the
 #: subject of a small store would seem common.
 _OTHERS = 10_000
 LOCK_SECONDS = 10.0
-#: Number of deleted pages that triggers a rebuild of the index, if it also exceeds the pages kept.
+#: The index is rebuilt if the deleted pages outnumber both this limit and the pages kept.
 MOST_REMOVED = 500
 _BATCH = 50
 
@@ -281,7 +281,8 @@ class EmbeddedKnowledge:
         return [n for n in _numbers(db, "pages ORDER BY id DESC") if n not in known]
 
     def _without_pages(self, db: sqlite3.Connection) -> None:
-        # A page added between the two reads would otherwise seem deleted.
+        # Read the vectors first, because a page added between the two reads would otherwise seem
+        # deleted.
         known = self._vectors.numbers()
         self._vectors.forget(known - {*_numbers(db, "pages")})
 

@@ -48,7 +48,7 @@ class Entry:
 @dataclass(frozen=True)
 class Recalled:
     """A page that matches a question, with its matching spans in order. `share` is the weighted
-    fraction of the question's needed terms that its title and best passage contain.
+    fraction of the question's needed terms found in the page's title and best passage.
     """
 
     entry: Entry
@@ -59,8 +59,8 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Which:
-    """Selects the pages fetched before `before` at the URLs or hosts `named` (default: all
-    pages).
+    """Selects pages by URL or host (`named`, default: all) and by fetch time (earlier than
+    `before`).
     """
 
     named: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
 
 
 class Knowledge(Protocol):
-    """A store of the latest version of each page. Any method may raise KnowledgeError."""
+    """Stores the latest version of each page. Any method may raise KnowledgeError."""
 
     @property
     def describes(self) -> str:
@@ -133,7 +133,9 @@ class Knowledge(Protocol):
         ...
 
     async def add(self, entries: Sequence[Entry]) -> int:
-        """Store pages, replacing older versions. Return how many are new or newer."""
+        """Store pages that are new or newer than the stored version, and return how many were
+        stored.
+        """
         ...
 
     async def forget(self, which: Which) -> int:
@@ -154,7 +156,7 @@ class Knowledge(Protocol):
 
 
 #: Minimum fraction of a question's needed terms that a relevant page's title and passage contain.
-#: The lowest value in `benchmarks/poison.py` at which no page of an unrelated store passes.
+#: It is the lowest at which no page of an unrelated store passes in `benchmarks/poison.py`.
 RELEVANT = 0.8
 #: Minimum number of domains among the relevant stored pages for them to replace a web search.
 DOMAINS = 3
@@ -162,9 +164,7 @@ ASPECTS = 0.6
 
 
 def fresh_since(queries: Sequence[Query], now: datetime | None = None) -> datetime | None:
-    """Return the time since which a page must have been fetched to be fresh, or None if none is
-    fresh.
-    """
+    """Return the earliest fetch time at which a page is still fresh, or None if no page is."""
     wanted: set[Freshness] = {freshness_of(query) for query in queries}
     days: dict[Freshness, float] = {"any": KEPT_DAYS, "recent": RECENT_HOURS / 24, "now": 0.0}
     allowed = min((days[freshness] for freshness in wanted), default=0.0)
@@ -187,8 +187,8 @@ def relevant(found: Sequence[Sequence[Recalled]]) -> list[Recalled]:
 
 
 def enough(found: Sequence[Recalled], task: Task) -> bool:
-    """Return whether the stored pages suffice for the task. They never do for tasks of a survey or
-    in later research rounds.
+    """Return whether the stored pages suffice for the task. They never do for survey tasks or in
+    later research rounds.
     """
     many = len({domain_of(one.entry.page.url) for one in found}) >= DOMAINS
     if task.broad or task.round != 1 or not many:

@@ -1,4 +1,4 @@
-"""Index the passages of stored pages, and rank pages by them."""
+"""Index the passages of stored pages, and rank the pages by their matching passages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from spadework.tools.library.search import Match, Ranked, blend_rankings, rank, 
 from spadework.tools.ranking.vectors import Near
 from spadework.tools.stores.private_files import close_files, private_folder
 
-#: Minimum needed terms for a page to get a full `share`. Unrelated pages match shorter questions.
+#: Minimum needed terms in a question for a full `share`, because unrelated pages match shorter
+#: questions.
 FEW_WORDS = 3
 
 
@@ -124,7 +125,7 @@ class Passage(NamedTuple):
 
 
 def passages_of(entry: Entry, owner: str) -> list[Passage]:
-    """Return a page's passages. A word that marks the owner is added to the words of each."""
+    """Return a page's passages, each with an additional word that marks the owner."""
     title = all_terms(entry.page.title)
     made = []
     for piece in pieces(document(entry)):
@@ -145,7 +146,7 @@ def lexemes_of(term: Term) -> list[str]:
 
 
 def mark(owner: str) -> str:
-    """Return the lexeme that marks an owner's passages. No word starts with "@"."""
+    """Return the lexeme that marks an owner's passages. It starts with "@", as no word does."""
     return lexeme(f"@{owner}")
 
 

@@ -144,7 +144,7 @@ def _pack_weights(weights: dict[str, float]) -> tuple[list[int], list[float]]:
 
 @contextmanager
 def in_one_sentence(where: str) -> Iterator[None]:
-    """Convert errors of the Qdrant client to KnowledgeError."""
+    """Convert Qdrant client errors to KnowledgeError."""
     from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
     from qdrant_client.http import exceptions as client
 
@@ -191,7 +191,8 @@ def nothing_there() -> Iterator[None]:
 #: Maximum number of passages retrieved, and the weight of an optional query word.
 PROPOSED, OPTIONAL = 60, 0.3
 BATCH = 64
-#: Seconds allowed for a whole response. One that trickles in never exceeds the read timeout.
+#: Seconds allowed for a whole response, because one that trickles in never exceeds the read
+#: timeout.
 WHOLE_SECONDS = 10.0
 
 
@@ -392,7 +393,7 @@ async def _with_timeout(seconds: float, request: Any, send: Callable[[Any], Awai
 
 
 def _without_warnings(connect: Callable[[], AsyncQdrantClient]) -> AsyncQdrantClient:
-    """Connect without warnings, such as those about plain HTTP."""
+    """Connect to Qdrant, suppressing warnings such as the one about plain HTTP."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return connect()

@@ -156,7 +156,7 @@ _CHANGES = frozenset(("setter", "deleter"))
 
 @dataclass(frozen=True)
 class ModuleText:
-    """A module's documentation, with the public names that it documents, in order."""
+    """A module's documentation, with the public names that it documents, in source order."""
 
     markdown: str
     summary: str

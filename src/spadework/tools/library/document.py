@@ -50,8 +50,8 @@ class Document:
 
 @dataclass(frozen=True)
 class Part:
-    """A document that was not read yet. `read` returns None if it is empty, and may raise any
-    exception.
+    """A document that has not been read yet. `read` returns None if the document is empty, and may
+    raise any exception.
     """
 
     url: str
@@ -237,7 +237,7 @@ def _moment(text: str | None) -> datetime | None:
 
 
 class StoreReader:
-    """A thread-safe reader of the documents in a finished index folder."""
+    """Thread-safe access to the documents in a finished index folder."""
 
     def __init__(self, folder: Path) -> None:
         # Open the file as immutable, because a finished folder never changes.
@@ -267,7 +267,9 @@ class StoreReader:
         return [number for (number,) in self._rows("select id from documents")]
 
     def most_used(self, packages: Collection[str], most: int) -> list[int]:
-        """Return the numbers of at most `most` documents of the packages, most used ones first."""
+        """Return the numbers of the packages' most used documents, at most `most`, in descending
+        order of use.
+        """
         marks = ",".join("?" * len(packages))
         query = (
             f"select distinct document from used where package in ({marks}) order by uses desc"
@@ -290,7 +292,7 @@ class StoreReader:
             return self._db.execute(query, values).fetchall()
 
 
-#: Characters that end a clause. Texts are compared by clauses.
+#: Characters that end a clause. Texts are compared by the clauses they share.
 _ENDS = b".!?,;:()\n"
 _AS_LINES = bytes.maketrans(_ENDS, b"\n" * len(_ENDS))
 _LEFT_OUT = bytes(sign for sign in range(128) if not chr(sign).isalpha() and sign not in _ENDS)

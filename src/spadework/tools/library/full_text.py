@@ -132,7 +132,7 @@ def stems(text: str) -> set[str]:
 
 
 class StemFinder:
-    """A fast finder of a few stems in many texts."""
+    """Quickly finds a few given stems in many texts."""
 
     def __init__(self, wanted: Iterable[str]) -> None:
         self._wanted = frozenset(wanted)
@@ -192,7 +192,7 @@ def signed_terms(text: str) -> list[str]:
     return [term.lower() for term in found]
 
 
-#: Words about the kind of answer wanted. Passages need not contain them.
+#: Words that describe the kind of answer wanted. Passages need not contain them.
 _INTENT_WORDS = """
 advantages answer basic basics benefits best better case cases choose code common compare
 comparison concept concepts define definition describe detail details difference
@@ -209,7 +209,7 @@ _HOW = re.compile(r"\bhow (?:do|to|can|should)\b|\b(?:examples?|usage|tutorial|c
 _COMPARES = re.compile(
     r"\b(?:compar\w*|versus|vs|differ\w*|between|better|or|alternatives?)\b", re.I
 )
-#: Number of characters read from a question. Its subject usually comes first.
+#: Maximum number of characters read from a question, whose subject usually comes first.
 MAX_CHARS = 2_000
 MAX_TERMS = 32
 #: Maximum number of query terms. The rarest are kept, because each costs a lookup in four fields.
@@ -221,7 +221,7 @@ _NAME_BOOST = 2.0
 
 @dataclass(frozen=True)
 class Term:
-    """A query term with its stems. Passages should contain all `needed` terms."""
+    """A query term with its stems. Passages should contain every term that is `needed`."""
 
     text: str
     words: tuple[str, ...]
@@ -232,7 +232,7 @@ class Term:
 @dataclass(frozen=True)
 class Asked:
     """A parsed question.
-    - `subjects`: stems of the subjects that it may name.
+    - `subjects`: the subjects that it may name, as word stems.
     - `names`: normalized names of the packages that it may mention.
     - `practical`: true if it asks how to do something.
     - `comparing`: true if it asks for a comparison.
@@ -293,7 +293,9 @@ def _term(text: str, needed: bool) -> Term:
 
 
 def any_of(terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for passages that contain any of the terms. More terms give a higher score."""
+    """Return a query for passages that contain any of the terms. The more terms a passage
+    contains, the higher its score.
+    """
     weighed = ((_either(term), 1.0 if term.needed else _INTENT_WEIGHT) for term in terms)
     parts = [tantivy.Query.boost_query(*each) for each in weighed]
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, part) for part in parts])
@@ -314,7 +316,7 @@ def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
 
 
 def query_documents(documents: list[int], terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for the documents' passages that contain any term."""
+    """Return a query for the passages of the given documents that contain any of the terms."""
     chosen = _kept_to("document", documents)
     return tantivy.Query.boolean_query([chosen, (tantivy.Occur.Must, any_of(terms))])
 

@@ -35,7 +35,7 @@ from spadework.tools.text.passages import headings
 from spadework.tools.text.tokens import is_ordinary
 
 MAX_DESCRIPTION = 300_000
-#: The name of this package, which is left out because its README quotes questions.
+#: The name of this package, which is excluded because its README contains example questions.
 OURS = "spadework"
 #: A distribution's metadata folder (None: the standard library), and whether to read the whole
 #: distribution.
@@ -78,14 +78,14 @@ def package_name(place: Path | None) -> str:
 
 
 def packages_in(text: str) -> frozenset[str]:
-    """Return the installed packages that a text names, and those whose names extend a named one.
-    The name "python" stands for the standard library.
+    """Return the installed packages named in a text, and those whose names begin with such a name
+    and a hyphen. The name "python" stands for the standard library.
     """
     installed = [package_name(place) for place in installed_packages()]
     words = re.sub(r"[\W_]+", " ", text.lower())
     spelled = {name: f" {re.sub(r'[^a-z0-9]+', ' ', name)} " for name in installed}
     said = [name for name in installed if spelled[name] in f" {words} "]
-    # In a text about Python, an ordinary word such as "requests" more likely means the package.
+    # In a text about Python, a common word such as "requests" probably means the package.
     python = "python" in words.split()
     named = [name for name in said if python or not is_ordinary(name) or _is_name(text, name)]
     family = tuple(f"{name}-" for name in named)
@@ -280,7 +280,7 @@ def _chapter(url: str, text: str) -> Document:
 
 
 def compiled_modules(collection: str) -> Iterator[Part]:
-    """Yield the public standard modules without Python source, which are documented by
+    """Yield the public standard-library modules that have no Python source and are documented by
     introspection.
     """
     for name in sorted(sys.stdlib_module_names - _NOT_IMPORTED):

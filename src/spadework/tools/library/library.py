@@ -60,7 +60,7 @@ class Plan:
 
     @property
     def relatives(self) -> list[Path]:
-        """Index folders of the same sources with other content, newest first."""
+        """Index folders built from other versions of the same sources, newest first."""
         others = [path for path in self.shelf.glob(f"{self.family}-*") if path != self.folder]
         return sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)
 
@@ -191,10 +191,10 @@ class Shelved:
         lazily: bool = False,
         rebuilds: bool = True,
     ) -> Self:
-        """Open the index of a plan, and build it if it is missing. If `lazily` is true, a missing
-        index of folders is left to `built`, and packages are indexed only by their
-        descriptions. Raises SearchError if the index stays damaged, or SettingsError if it
-        cannot be written.
+        """Open the index of a plan, building it if it is missing. If `lazily` is true, a missing
+        index of folders is left for `built` to build, and a missing index of packages covers
+        only their descriptions. Raises SearchError if the index remains damaged, or
+        SettingsError if it cannot be written.
         """
         shelved = cls(wanted, progress)
         shelved._anew = not rebuilds
@@ -210,8 +210,8 @@ class Shelved:
         return shelved
 
     async def built(self) -> Searcher:
-        """Return the searcher of the index, and build the index if it is missing. Raises
-        SettingsError if it cannot be written, or SearchError if it stays damaged.
+        """Return the searcher of the index, building the index if it is missing. Raises
+        SettingsError if it cannot be written, or SearchError if it remains damaged.
         """
         if self.searcher:
             return self.searcher
@@ -325,7 +325,7 @@ SCHEME = "library://"
 
 
 class Library:
-    """An open library, which ignores files added later."""
+    """An open library. Files added after it was opened are ignored."""
 
     def __init__(self, index: Shelved, dense: Dense | None = None) -> None:
         self._index = index
@@ -372,8 +372,8 @@ class Library:
 
     @classmethod
     async def open_built(cls, paths: Sequence[Path], *, home: Path) -> tuple[str, Library | None]:
-        """Return a description of the library, and the library, or None if its index is missing or
-        outdated. Raises the same errors as `open`, and SearchError if the index is damaged.
+        """Return the library's description and the library itself (None if its index is missing or
+        outdated). Raises the same errors as `open`, and SearchError if the index is damaged.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
         if not await asyncio.to_thread(wanted.folder.exists):

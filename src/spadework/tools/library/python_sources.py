@@ -1,5 +1,5 @@
 """Read a package's Python sources on demand, and find its public names. If `pkg/__init__.py`
-imports the class `Client` from `pkg/_client.py`, it is public as `pkg.Client`.
+imports the class `Client` from `pkg/_client.py`, the class is public as `pkg.Client`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MAX_CHARS = 2_000_000
 
 @dataclass
 class Module:
-    """The names that a module defines and re-exports.
+    """A module, with the names that it defines and re-exports.
     - `imports`: maps names to (module, name).
     - `stars`: modules imported with `*`.
     """
@@ -58,7 +58,9 @@ def survey(name: str, tree: ast.Module, is_package: bool) -> Module:
 
 
 class Sources:
-    """A package's modules by dotted name. Stub files (.pyi) replace missing Python sources."""
+    """A package's modules, keyed by dotted name. Stub files (.pyi) are used where Python sources
+    are missing.
+    """
 
     def __init__(self, root: Path, files: Iterable[str]) -> None:
         self.root = root
@@ -220,8 +222,8 @@ def defined_names(markdown: str) -> list[str]:
 def count_uses(
     documents: Iterable[tuple[int, Sequence[str], frozenset[str]]],
 ) -> Iterator[tuple[int, int]]:
-    """Yield (uses, number) for documents whose names other documents use. Documents are given as
-    (number, defined names, used names).
+    """Yield (uses, number) for each document that defines names used by other documents. Documents
+    are given as (number, defined names, used names).
     """
     users: Counter[str] = Counter()
     defining = []

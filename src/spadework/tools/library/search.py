@@ -49,7 +49,8 @@ from spadework.tools.text.sentences import sentences
 #: Fraction of the full-text score that a passage keeps even if it has no needed term
 #: (benchmarks/installed.py).
 _FLOOR = 0.1
-#: Exponent of the fraction of needed terms found. The power scales the rest of the score.
+#: Exponent of the fraction of needed terms found. The power scales the part of the score above
+#: `_FLOOR`.
 _POWER = 3
 #: If a question has at most this many needed terms, documents with all of them come first.
 _FEW = 2
@@ -66,7 +67,7 @@ _FURTHER = 0.05
 _CODE = 1.2
 _OUTDATED = 0.75
 _STANDARD = 1.2
-#: Score gain whenever the number of a document's uses doubles, and the maximum gain.
+#: Score gain for each doubling of a document's uses, and the maximum gain.
 _USED = 0.1
 _MOST_USED = 0.5
 
@@ -78,7 +79,7 @@ _MODULE = re.compile(r"^library://[^/]+/(?:compiled/)?(\w+)(?:/__init__\.pyi?|\.
 
 @dataclass(frozen=True)
 class Match:
-    """A found passage `start:end` of document `number`, with its score."""
+    """A matching passage, `start:end` of document `number`, with its score."""
 
     number: int
     start: int
@@ -89,7 +90,7 @@ class Match:
 @dataclass(frozen=True)
 class Ranked:
     """A document with its best passage and score. `own` (0..1) is the weighted fraction of needed
-    terms found. `share` equals `own`, or is higher for one side of a comparison. `introduces`
+    terms found. `share` equals `own`, but is higher for one side of a comparison. `introduces`
     is true for a README, a top-level module or a page whose exact title is in the question.
     """
 
@@ -129,8 +130,8 @@ def rank(
 
 
 def _balance_sides(ranked: list[Ranked], question: Asked) -> list[Ranked]:
-    """Balance the scores of both sides of a comparison, because the side with the rarer name would
-    win.
+    """Balance the scores of both sides of a comparison. Otherwise, the side with the rarer name
+    would win.
     """
     sides = {each.document.url: _side(each, question) for each in ranked}
     best: dict[str, float] = {}
@@ -218,13 +219,13 @@ def _weigh_match(match: Match, share: float) -> float:
 
 MAX_CHARS = 300
 _SENTENCES = 6
-#: Markdown markup. A text without these characters is already plain.
+#: Characters used in Markdown markup. A text without them is already plain.
 _MARKED = re.compile(r"[*_`\[\]<>\\&~!|#]")
 
 
 def snippet(passage: str, words: set[str]) -> str:
-    """Return at most 300 plain characters of a passage with as many of the stems in `words` as
-    possible.
+    """Return a plain-text excerpt of a passage, at most 300 characters long, with as many of the
+    stems in `words` as possible.
     """
     shown = [_flat(passage[start:end]) for start, end in sentences(passage)] or [
         _flat(_body(passage))
@@ -285,8 +286,8 @@ class Dense:
     remedy: str = ""
 
     async def nearest(self, question: str) -> Nearest:
-        """Return a function that finds the passages nearest to a question. After an error, it
-        finds none.
+        """Return a function that finds the passages nearest to a question, or no passages after an
+        error.
         """
         try:
             count = await asyncio.to_thread(self.vectors.count, MOST_PLACES + 1)
@@ -334,7 +335,7 @@ def passages(number: int, document: Document) -> list[Passage]:
 def with_near(
     matches: Sequence[Match], near: Sequence[Near], documents: Mapping[int, Document]
 ) -> list[Match]:
-    """Add the nearest passage of each document that has no match by words. Its score is 0."""
+    """Add the nearest passage of each document found only by vectors, as a match with score 0."""
     known = {match.number for match in matches}
     nearest: dict[int, Near] = {}
     for one in near:
@@ -362,7 +363,8 @@ def _stands(one: Near, documents: Mapping[int, Document]) -> bool:
 
 #: Maximum number of passages with any term, with all needed terms, and about a named subject.
 _PROPOSED = (120, 60, 20)
-#: Number of documents searched separately: the most used ones of the packages in a question.
+#: Number of documents that are searched separately: the most used in the packages a question
+#: names.
 _CENTRAL = 6
 #: Maximum number of passages from the most used documents of named packages.
 _WITHIN = 40
@@ -378,7 +380,7 @@ class Found:
 
 
 class Searcher:
-    """A thread-safe searcher of a built index folder. `skipped` lists what could not be read."""
+    """Thread-safe search in a built index folder. `skipped` lists what could not be read."""
 
     def __init__(self, folder: Path, understood: frozenset[str] = frozenset()) -> None:
         self.store = StoreReader(folder)

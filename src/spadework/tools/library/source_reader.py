@@ -49,9 +49,10 @@ KINDS = {
     suffix: next(name for name, same in MEDIA_TYPES.items() if same == kind)[1:]
     for suffix, kind in MEDIA_TYPES.items()
 }
-#: Skipped folders. They contain no documents, or only the sources of HTML pages (Sphinx).
+#: Folders to skip, which contain no documents or only the sources of HTML pages (Sphinx).
 _LEFT_OUT = frozenset(("node_modules", "__pycache__", "__macosx", "_sources"))
-#: Extensions of HTML pages, and of their sources, which are skipped if the page is beside them.
+#: Extensions of HTML pages, and of their sources. A source is skipped if its HTML page is in the
+#: same folder.
 _PAGES, _MADE_FROM = (".html", ".htm", ".xhtml"), (".txt", ".text", ".rst", ".md", ".markdown")
 #: Names of text files without an extension.
 _BARE = re.compile(r"readme|install|news|todo|faq|howto|manual", re.I)
@@ -77,7 +78,7 @@ class File:
 
 
 def collections(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return the paths in order, keyed by unique names made from their folders. Raises
+    """Return the paths in order, keyed by unique names derived from their folders. Raises
     SettingsError if a path is missing or unreadable.
     """
     found: dict[str, Path] = {}
@@ -116,8 +117,8 @@ def _check(path: Path) -> None:
 
 
 def files(paths: Sequence[Path]) -> Iterator[File]:
-    """Yield every document in the paths, except hidden files, links that lead outside, and sources
-    of HTML pages. Raises the same errors as `collections`.
+    """Yield every document in the paths, except hidden files, links that lead outside the paths,
+    and sources of HTML pages. Raises the same errors as `collections`.
     """
     return _files(collections(paths))
 
@@ -132,7 +133,7 @@ def _files(named: dict[str, Path]) -> Iterator[File]:
 
 
 def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
-    """Yield a folder's files. Keep this fast for millions of files."""
+    """Yield a folder's files. This must stay fast for millions of files."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except (PermissionError, FileNotFoundError):
@@ -175,7 +176,7 @@ def _file(name: str, path: str, url: str, state: os.stat_result) -> File | None:
 
 
 MAX_FILE_BYTES = 50_000_000
-#: Maximum number of seconds to read a file. A slower one is skipped.
+#: Maximum number of seconds for reading a file. Files that take longer are skipped.
 FILE_SECONDS = 60
 
 T = TypeVar("T")
@@ -292,7 +293,9 @@ def _try_reading(read: Callable[[], T]) -> T | str:
 
 @contextlib.contextmanager
 def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
-    """End this process if the `with` block takes too long, even if it is stuck."""
+    """End this process if the `with` block takes too long, even if the code in the block is
+    stuck.
+    """
     with Path(os.devnull).open("w") as nowhere:
         faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
         try:
@@ -302,7 +305,7 @@ def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
 
 
 WORKERS = 2
-#: Maximum number of sources submitted at once. It keeps the workers busy without a backlog.
+#: Maximum number of sources submitted at once. This keeps the workers busy without a backlog.
 _AT_ONCE = 8 * WORKERS
 #: Texts of these types with at most this many bytes are read in this process, because they cannot
 #: crash it and a worker takes a second to start.
@@ -343,8 +346,8 @@ def _cut_known(asked: tuple[File, str]) -> SourceText:
 
 @dataclass(frozen=True)
 class Reader(Generic[Source, Text]):
-    """A reader of sources in worker processes. `lost` returns the result for a source that
-    fails.
+    """Reads sources in worker processes. `lost` returns the result for a source that could not be
+    read.
     """
 
     cut: Callable[[Source], Text]

@@ -1,6 +1,6 @@
 """Find evidence that contradicts other evidence, and weigh both sides.
 
-Only statements with a common index key are compared, so that the time grows linearly.
+Only statements that share an index key are compared, so that the running time grows linearly.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Kind = Literal["number", "date", "negation", "value", ""]
 SAME, LEAST = 0.6, 2
 #: Minimum fraction of the longer sentence's words that a sentence and its denial share.
 SAME_BUT_DENIED = 0.8
-#: Minimum fraction of a page title's words that a statement about its subject contains.
+#: Minimum fraction of a page title's words in a statement about the page's subject.
 TITLED = 0.5
 
 
@@ -227,8 +227,8 @@ def _denies(a: Statement, b: Statement) -> bool:
 REPEATED_WORDS, REPEATED = 8, 0.8
 #: The weight of an unread page, and the weight factor for a page with a prompt injection.
 UNKNOWN, SUSPECT = 0.25, 0.25
-#: More than MOST_VALUES values near a word are taken for a list, and not compared. A statement is
-#: compared with at most MOST_COMPARED statements of each other value.
+#: If an index key has more than MOST_VALUES values, they are taken for a list and not compared. A
+#: statement is compared with at most MOST_COMPARED statements of each other value.
 MOST_VALUES, MOST_COMPARED = 16, 4
 MOST_VOICES = 50
 
@@ -260,7 +260,7 @@ def conflicts(
     heard: Mapping[str, Heard] | None = None,
     late: Late = lambda: False,
 ) -> list[Conflict]:
-    """Return the disagreements within each topic, heavier side first.
+    """Return the disagreements within each topic, each with its heavier side first.
 
     - `heard`: the pages that were read, by URL.
     - `asked`: the stems that a factual question asks for.
@@ -306,7 +306,7 @@ def _find_conflicts(
 def _side_by_side(
     entries: Collection[Evidence], texts: Mapping[str, str]
 ) -> Iterator[tuple[_Told, _Told]]:
-    """Yield pairs of statements with different values for an index key."""
+    """Yield pairs of statements with different values for the same index key."""
     index: dict[tuple[str, ...], dict[Hashable, list[_Told]]] = {}
     usual, numbered = spoken(*texts.values()), count()
     for entry in entries:
@@ -380,8 +380,8 @@ class _Weighing:
         return _Voice(origin, page.weight * (SUSPECT if injection_spans(page.text) else 1.0), said)
 
     def _borne_out(self, claims: Sequence[str], kind: Kind, text: str) -> list[tuple[int, str]]:
-        """Return the position of each claim that a sentence in `text` supports, with the sentence,
-        which must contradict another claim.
+        """Return the position of each claim that a sentence in `text` supports, with that
+        sentence. The sentence must also contradict another claim.
         """
         of = numbers if kind in ("number", "date") else names
         told: list[set[str]] = [of(claim) for claim in claims]

@@ -315,7 +315,7 @@ async def fill(
 
 
 def _batches(documents: Iterable[Sequence[Passage]]) -> Iterator[list[Passage]]:
-    """Yield batches of whole documents, which are never stored in part."""
+    """Yield batches of whole documents, because a document is never stored in part."""
     batch: list[Passage] = []
     for passages in documents:
         batch += passages

@@ -38,8 +38,8 @@ class Only:
 
 
 def in_words(query: str) -> bool:
-    """Return whether a query consists of words only. A page may have planted addresses or
-    operators to attract visits.
+    """Return whether a query contains no addresses or operators, which a page may have planted to
+    attract visits.
     """
     said = query.strip()
     return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))

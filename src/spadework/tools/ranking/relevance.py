@@ -35,7 +35,8 @@ SHORT_TERMS = frozenset((
 
 _TOKEN = re.compile(r"(?:(?<![\w.])\.(?=[^\W\d_]))?\w(?:[\w.+#&'\u2019/-]*[\w+#])?")
 _SPLIT = re.compile(r"[/&#]|\.{2,}|-{2,}|\+(?=[^+\d])")
-#: Endings of possessives and contractions. What remains of "don't" is a stop word.
+#: Endings of possessives and contractions. Without its ending, "don't" is the stop word "do", for
+#: example.
 _ENDING = re.compile(r"(?:n't|'(?:s|re|ve|ll|d|m)?)$", re.IGNORECASE)
 Key = TypeVar("Key", bound=Hashable)
 
@@ -147,7 +148,7 @@ B = 0.75
 
 
 class Bm25:
-    """A BM25 scorer of texts. `languages` holds the language code of each text (default:
+    """Scores texts with BM25. `languages` holds the language code of each text (default:
     English).
     """
 

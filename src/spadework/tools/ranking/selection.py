@@ -1,5 +1,5 @@
-"""Select the hits to read, with a reserve, and explain each choice. Use the links on pages already
-read to find more pages and to estimate trust.
+"""Select the hits to read and some to hold in reserve, and explain each choice. Use the links on
+pages already read to find more pages and to estimate trust.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from spadework.tools.web.urls import canonical_url, domain_of, host_of, is_offic
 from spadework.values import Evidence, Found, Hit, Page, Query, SourceKind
 
 WEIGHTS = {"authority": 0.4, "consistency": 0.3, "publisher": 0.2, "recency": 0.1}
-#: A page's authority (0..1) by domain suffix. Pages with other suffixes have MIDDLE.
+#: A page's authority (0..1) by domain suffix. Pages with other suffixes get MIDDLE.
 PRIORS = {".gov": 0.9, ".edu": 0.85, ".ac.uk": 0.85, ".int": 0.85, ".mil": 0.8, ".org": 0.6}
 MIDDLE = 0.5
 #: Fraction of the gap between a page's authority and 1 that the highest PageRank closes.
@@ -38,8 +38,8 @@ HALF_LIFE_DAYS = 730.0
 def trust(
     page: Page, quotes: Sequence[Evidence], disputed: Sequence[str], *, now: datetime | None = None
 ) -> dict[str, float]:
-    """Return the parts of a page's trust and their weighted sum "trust", 0..1. `disputed` are the
-    ids of contradicted evidence.
+    """Return the components of a page's trust, and their weighted sum as "trust" (all 0..1).
+    `disputed` holds the ids of contradicted evidence.
     """
     prior = domain_prior(page.url)
     parts = {
@@ -116,8 +116,8 @@ LEAST_HURRIED, FULL_SNIPPET = 2, 300
 
 @dataclass(frozen=True)
 class Selection:
-    """The hits to read (`chosen`) and the reserve, each best first. `note` explains a lowered
-    threshold. `crowded` holds URLs in the reserve whose domains already had enough pages.
+    """The hits to read (`chosen`) and to hold in `reserve`, each best first. `note` explains a
+    lowered threshold. `crowded` holds URLs in `reserve` whose domains already had enough pages.
     """
 
     chosen: tuple[Hit, ...]
@@ -171,7 +171,9 @@ def select(
 
 
 def preset_of(settings: Settings) -> Preset:
-    """Return the preset named in the settings, with the minimum relevance set there, if any."""
+    """Return the preset named in the settings. A minimum relevance in the settings overrides the
+    preset's.
+    """
     floor, most = _preset(settings.preset)
     return (floor if settings.min_relevance is None else settings.min_relevance), most
 
@@ -183,8 +185,8 @@ def _preset(name: str) -> Preset:
 
 
 def affordable(made: Selection, paid: Collection[str], most: int) -> Selection:
-    """Keep all hits whose URLs are in `paid`, and at most `most` others. The rest go to the front
-    of the reserve.
+    """Keep all hits whose URLs are in `paid` and at most `most` other hits. Move the remaining
+    hits to the front of the reserve.
     """
     dear = [hit for hit in made.chosen if hit.url not in paid][most:]
     kept = tuple(hit for hit in made.chosen if hit not in dear)
@@ -192,8 +194,8 @@ def affordable(made: Selection, paid: Collection[str], most: int) -> Selection:
 
 
 def halve_selection(made: Selection, cached: Collection[str] = ()) -> Selection:
-    """Keep the more urgent half of the hits when time is short. The rest go to the front of the
-    reserve. `cached` holds the URLs of pages that are already available.
+    """Keep the more urgent half of the hits when time is short. Move the remaining hits to the
+    front of the reserve. `cached` holds the URLs of pages that are already available.
     """
     ranked = sorted(made.chosen, key=lambda hit: -_priority(hit, cached))
     kept = ranked[: max(LEAST_HURRIED, (len(ranked) + 1) // 2)]
@@ -243,8 +245,8 @@ def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
 
 
 def _spread(hits: Sequence[Hit], most: int) -> list[int]:
-    """Return the positions of the selected hits. The limit per domain does not apply to a library,
-    because it is not one publisher.
+    """Return the positions of the selected hits. The limit per domain does not apply to library
+    documents, because a library is not a single publisher.
     """
     taken: Counter[str] = Counter()
     worth: list[float] = []
@@ -284,10 +286,11 @@ def _fit(hit: Hit, made: Selection) -> str:
     return f"its relevance of {hit.relevance:.2f} is below the threshold of {made.threshold:.2f}"
 
 
-#: Maximum number of links kept per page. The first ones are kept, mostly from running text.
+#: Maximum number of links kept per page. The first links, which are mostly in running text, are
+#: kept.
 MOST_KEPT = 400
 #: Maximum number of links followed per task, and minimum fraction of a query's terms that the text
-#: of a followed link contains.
+#: of a followed link must contain.
 MOST_FOLLOWED, LEAST_SHARE = 5, 0.5
 PROVIDER = "links"
 #: PageRank's damping factor (Brin and Page 1998), and a number of iterations that is enough for a
@@ -296,7 +299,7 @@ DAMPING, ROUNDS = 0.85, 40
 
 
 class LinkStore:
-    """A store of page links, as one JSON file per page in `folder`."""
+    """Stores page links in `folder`, in one JSON file per page."""
 
     def __init__(self, folder: Path, most_chars: int = 200) -> None:
         self.folder, self._most_chars = folder, most_chars

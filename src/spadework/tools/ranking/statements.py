@@ -2,7 +2,7 @@
 name ("season 9", "PEP 440") is not a value. NEAR and DATED were chosen with
 `benchmarks/disagreements.py`.
 
-Also find copies and excerpts, even with changed numbers or reordered text.
+Also find copies and excerpts, even if numbers were changed or text was reordered.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SIGNS = 4
 #: to all figures.
 DATED = 4
 MOST_CHARS, MOST_WORDS = 1_000, 120
-#: Maximum number of figures and dates per sentence. More suggest a list.
+#: Maximum number of figures and dates kept per sentence. A sentence with more is probably a list.
 MOST_VALUES = 8
 # Placeholders for dates and figures in a statement's `frame`.
 DATE, FIGURE = "@", "#"
@@ -44,7 +44,7 @@ _UNITS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "%": "percen
 _MORE = re.compile(r"\b(?:over|(?<!no )more than|at least|above|exceed\w*)\W+$", re.IGNORECASE)
 _LESS = re.compile(r"\b(?:under|(?:less|no more) than|at most|below|up to)\W+$", re.IGNORECASE)
 _UNTIL = re.compile(r" ?(?:-|–|to|bis|à|a) ?$")
-#: Ignored stems: "planned for 3 May" and "moved to 5 May" differ only in the date.
+#: Stems to ignore, so that "planned for 3 May" and "moved to 5 May" differ only in the date.
 _SCHEDULED = frozenset(stems("planned scheduled expected due moved postponed delayed rescheduled"))
 
 
@@ -235,7 +235,7 @@ def _ranges(first: Figure, last: Figure) -> tuple[tuple[Quantity, Quantity], ...
 
 
 def content_stems(text: str, code: str) -> frozenset[str]:
-    """Return the stems of content words, without figures, months, and words such as "planned"."""
+    """Return the stems of content words, excluding figures, months, and words such as "planned"."""
     return frozenset(
         word
         for word in stems(text, code)
@@ -279,8 +279,8 @@ def _dates(text: str, code: str) -> Iterator[tuple[int, int, tuple[int, int, int
 
 @lru_cache(maxsize=16)
 def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return a pattern for dates, and month numbers by name. English months must be capitalized,
-    because "may" is also a verb.
+    """Return a pattern for dates, and month numbers keyed by name. English months must be
+    capitalized, because "may" is also a verb.
     """
     known = language(code)
     months = {**language(DEFAULT).months, **known.months}

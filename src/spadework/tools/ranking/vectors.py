@@ -82,7 +82,7 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
         return
     with FileLock(path.with_name(f".{path.stem}.making"), BUSY_SECONDS, 0o600):
         if db.execute("PRAGMA user_version").fetchone() == (0,):
-            # The first two settings must be made before the first table exists.
+            # The first two settings must be applied before the first table is created.
             db.execute("PRAGMA page_size = 16384")
             db.execute("PRAGMA auto_vacuum = FULL")
             db.execute("PRAGMA journal_mode = WAL")
@@ -92,7 +92,7 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
 #: Maximum number of passages to compare. In a larger index, only those found by words are
 #: compared.
 MOST_PLACES = 100_000
-#: Maximum number of seconds for comparing vectors, because results found by words wait for it.
+#: Maximum number of seconds for comparing vectors, which delays the hits found by words.
 SCAN_SECONDS = 2.0
 #: Number of vectors that fit into a CPU cache together.
 _BLOCK = 256
@@ -127,8 +127,8 @@ class Near:
 
 
 class Vectors:
-    """A thread-safe store of the vectors of `model` for the index `mark`. All methods may raise
-    ModelError.
+    """Thread-safe storage for the vectors that `model` produces for the index `mark`. All methods
+    may raise ModelError.
     """
 
     def __init__(self, path: Path, mark: str, model: str) -> None:

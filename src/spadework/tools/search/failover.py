@@ -33,13 +33,14 @@ from spadework.tools.web.connections import install_resolver
 from spadework.values import Freshness, Hit, Query
 
 T = TypeVar("T")
-#: Hours to keep results on recent topics, and minutes to keep empty results and those on current
+#: Hours to keep results on recent topics, and minutes to keep empty results and results on current
 #: events.
 RECENT_HOURS, NOW_MINUTES = 12, 15
 BUSY_SECONDS = 3.0
 #: Days to keep all other results, and maximum file size in bytes.
 KEPT_DAYS, MOST_BYTES = 7, 50_000_000
-#: Fraction of results kept when a file is too large. The oldest results are deleted.
+#: Fraction of results to keep when the cache file becomes too large. The oldest results are
+#: deleted.
 SWEPT_TO = 0.8
 _HITS: TypeAdapter[list[Hit]] = TypeAdapter(list[Hit])
 _SCHEMA = """

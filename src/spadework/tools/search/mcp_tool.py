@@ -37,23 +37,24 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-#: Causes by name of the error class, because the client's classes are imported only on demand.
+#: Causes keyed by the name of the error class, because the client's classes are imported only on
+#: demand.
 _CAUSES = {
     "FileNotFoundError": "there is no such program",
     "PermissionError": "its program is not allowed to run",
     "ConnectError": "nothing answers at its address",
     "MCPError": "it ended, or is not an MCP server",
 }
-#: Seconds to wait for closing, because the client needs up to seven to kill its process and
-#: children.
+#: Seconds to wait for the connection to close. The client needs up to seven to kill its process
+#: and children.
 CLOSE_SECONDS = 10.0
 _MARK = "SPADEWORK_MCP_CONNECTION"
-#: Keeps the client from logging to standard error, because its errors are raised.
+#: Keeps the client from logging errors to standard error, because they are raised anyway.
 _UNHEARD = logging.NullHandler()
 
 
 class Connection:
-    """A client of the server at `where`, opened on first use. It runs in its own task, because
+    """A client of the server at `where`, opened on first use. It runs in a dedicated task, because
     context managers must exit in the task that entered them.
     """
 
@@ -154,7 +155,7 @@ async def _client(where: str) -> AsyncIterator[Client]:
 
 
 async def _guard(mark: str) -> None:
-    """Kill the server at once when this task is cancelled, as at the end of the event loop."""
+    """Kill the server at once when this task is cancelled, for example when the event loop ends."""
     try:
         await asyncio.Event().wait()
     finally:

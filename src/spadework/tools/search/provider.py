@@ -61,7 +61,9 @@ class Placed(Protocol):
 
 @runtime_checkable
 class Preparing(Protocol):
-    """A provider that must prepare, which may take longer than the time allowed for a search."""
+    """A provider that needs preparation, which may take longer than the time allowed for a
+    search.
+    """
 
     async def prepare(self, query: Query) -> None:
         """Prepare for the query. Raises SearchError."""
@@ -79,7 +81,9 @@ class Closing(Protocol):
 
 @asynccontextmanager
 async def held_to(name: str, seconds: float) -> AsyncIterator[None]:
-    """Run external code with a deadline. Convert its errors to SearchError, without their text."""
+    """Run external code with a deadline. Convert its errors to SearchError, omitting their
+    messages.
+    """
     try:
         async with asyncio.timeout(seconds):
             yield
@@ -104,7 +108,7 @@ _WORDS_CHARS = 200
 
 @dataclass(frozen=True)
 class Access:
-    """A service's request headers and secret. `mend` is a hint for users if a request is
+    """A service's request headers and secret. `mend` is a hint shown to users when a request is
     refused.
     """
 

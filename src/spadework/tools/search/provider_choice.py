@@ -40,7 +40,7 @@ _NAME_CHARS = 40
 
 
 class OwnSearch:
-    """A wrapper of a caller's provider. Errors of the provider do not end the run."""
+    """Wraps a caller's provider, so that its errors do not end the run."""
 
     def __init__(self, provider: Provider, name: str) -> None:
         self.name = name
@@ -123,8 +123,8 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
 
 
 def _tool_call(source: Any, text: str) -> Any:
-    """Return the input of a tool: a tool call if plain text would lose its artifact, or else the
-    text.
+    """Return the input for a tool: a tool call if the tool would drop its artifact for plain text,
+    otherwise the text.
     """
     if getattr(source, "response_format", "") != "content_and_artifact":
         return text
@@ -156,7 +156,7 @@ def _only_blocks(source: Any) -> bool:
 
 @dataclass(frozen=True)
 class Spec:
-    """How to make a provider, and the setting it requires."""
+    """The function that makes a provider, and the setting that the provider requires."""
 
     make: Callable[[Settings], Provider]
     setting: str = ""
@@ -211,8 +211,8 @@ PROBE_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Choice:
-    """The providers to search. `kept` names those whose results are cached. `spares` open fallback
-    providers, which are tried in turn if all providers fail.
+    """The providers to search. `kept` names the providers whose results are cached. `spares` open
+    fallback providers, which are tried in turn if all providers fail.
     """
 
     providers: tuple[Provider, ...]
@@ -231,8 +231,8 @@ async def choose(
     settings: Settings, open_library: Callable[[], Awaitable[Library]], own: Sequence[Any] = ()
 ) -> Choice:
     """Choose the providers named in `settings.search`, and the caller's (`own`). "auto" prefers
-    the caller's providers, then those with a key, address or path, then DuckDuckGo, then the
-    library. Raises SettingsError for an unknown name, or for a missing key or address.
+    the caller's providers, then providers with a key, address or path, then DuckDuckGo, then
+    the library. Raises SettingsError for an unknown name, or for a missing key or address.
     """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names and not own else []

@@ -46,7 +46,7 @@ class Waits:
         self._by_name.setdefault(name, Waited()).turned_away += 1
 
     def news(self) -> tuple[str, ...]:
-        """Return sentences about the providers whose delays were not reported yet."""
+        """Return sentences about the providers whose delays have not been reported yet."""
         fresh = [name for name in self._by_name if name not in self._said]
         self._said.update(fresh)
         return tuple(told for name in fresh for told in _sentences(name, self._by_name[name]))
@@ -130,7 +130,7 @@ class RateLimiter:
         self._spacing = self._slowed = 0.0
 
     def pause(self, seconds: float) -> None:
-        """Start no search for `seconds`, as the provider demands."""
+        """Suspend searches for `seconds`, as the provider demands."""
         with self._lock:
             seconds = min(seconds, MOST_PAUSE_SECONDS)
             if self._clock() + seconds > self._paused:

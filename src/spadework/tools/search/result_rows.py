@@ -1,4 +1,4 @@
-"""Turn results into hits, and apply search filters."""
+"""Convert providers' results to hits, and apply search filters."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
 
 def tongue(query: Query) -> str:
     """Return the query's language filter, or else the question's language if the query may be in
-    it. Returns "" to use the engine's default language.
+    that language. Returns "" to use the engine's default language.
     """
     if query.language or not query.asked_in:
         return query.language
@@ -334,8 +334,8 @@ _DATE = (
 _PUBLISHER = ("publisher", "journal", "site_name", "sitename")
 _LISTS = ("results", "result", "organic", "news", "web", "items", "hits", "documents", "data")
 _DEEP = 3
-#: Maximum characters of a response to parse as a Python literal, which takes a hundred times its
-#: size in memory.
+#: Maximum length of a response to parse as a Python literal. Parsing takes a hundred times the
+#: response's size in memory.
 _MOST_CHARS = 1_000_000
 _LINK = re.compile(
     r"\[(?P<title>[^\[\]\n]{1,300})\]\((?P<url>https?://[^\s()<>]+)[^()\n]{0,300}\)|(?P<bare>https?://[^\s<>\"')\]]+)"

@@ -70,7 +70,7 @@ class PubMed:
         return [number for number in numbers if isinstance(number, str) and number.isdecimal()]
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: dates, and the languages that PubMed knows."""
+        """Return the supported filters: dates, and the language if PubMed knows it."""
         known = query.language.partition("-")[0] in PUBMED_LANGUAGES
         return frozenset[Wish](("time", *(("language",) if known else ())))
 
@@ -249,7 +249,9 @@ def _preprint_row(entry: etree._Element) -> Row:
 
 
 class Wikipedia:
-    """Wikipedia at `url` if given, else in the query's language, else in `language`."""
+    """Searches Wikipedia at `url` if given, or else the edition in the query's language or
+    `language`.
+    """
 
     name = "wikipedia"
 

@@ -34,7 +34,7 @@ _BRAVE_FIRST = date(1990, 1, 1)
 
 
 class Brave:
-    """The web, through Brave."""
+    """Searches the web through Brave."""
 
     name = "brave"
     describes = "the web, through Brave"
@@ -104,7 +104,7 @@ _SERPER_MOST = 100
 
 
 class Serper:
-    """The web, through Serper."""
+    """Searches the web through Serper."""
 
     name = "serper"
     describes = "the web, through Serper"
@@ -148,7 +148,7 @@ _TAVILY_MOST = 20
 
 
 class Tavily:
-    """The web, through Tavily."""
+    """Searches the web through Tavily."""
 
     name = "tavily"
     describes = "the web, through Tavily"
@@ -194,7 +194,7 @@ _SEARXNG_ACCESS = Access(mend="add json to search.formats in its settings.yml")
 
 
 class SearXNG:
-    """The web, through SearXNG at `url`. Raises SettingsError for an invalid URL."""
+    """Searches the web through SearXNG at `url`. Raises SettingsError if the URL is invalid."""
 
     name = "searxng"
     describes = "the web, through SearXNG"

@@ -76,7 +76,7 @@ class Missing:
 
 
 class Recording:
-    """A recorded session to replay. It counts the replayed and the new requests."""
+    """Replays a recorded session, and counts the replayed and the new requests."""
 
     def __init__(self, rows: JournalRows) -> None:
         self._rows = rows
@@ -131,8 +131,8 @@ class Recording:
         self.new += 1
 
     async def _newest(self, rows: list[Row]) -> list[Row]:
-        """Return the rows of the session's last process, which repeated requests that failed
-        earlier.
+        """Return only the rows of the session's last process, which retried requests that had
+        failed.
         """
         if len(rows) < 2:
             return rows

@@ -67,7 +67,7 @@ async def in_time(
     undo: Callable[[T], Coroutine[Any, Any, None]] | None = None,
 ) -> T:
     """Await `work` for `left` seconds (at least LEAST_SECONDS), or raise DiskHangs. If the caller
-    is cancelled but the work has finished, call `undo` to release its result.
+    is cancelled but the work still completes, call `undo` to release its result.
     """
     doing, seconds = asyncio.create_task(work), max(LEAST_SECONDS, left)
     try:

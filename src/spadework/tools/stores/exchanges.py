@@ -111,8 +111,8 @@ MOST_BYTES = 50e6
 
 
 class Exchanges:
-    """The exchanges of a journal. They include at most MOST_BYTES of bodies of BULKY kinds, such
-    as pages.
+    """The exchanges stored in a journal. Bodies of BULKY kinds, such as pages, take up at most
+    MOST_BYTES.
     """
 
     def __init__(self, rows: JournalRows) -> None:
@@ -128,7 +128,7 @@ class Exchanges:
         return [await self._row(found) for found in await self._rows.exchanges(key)]
 
     async def settled(self, key: str) -> Row | None:
-        """Return the last exchange under a key that succeeded or finally failed, or None."""
+        """Return the last exchange under a key that succeeded or had a final failure, or None."""
         try:
             rows = [row for row in await self.rows(key) if _is_settled(row)]
         except Damaged:

@@ -1,5 +1,5 @@
 """Store each answer and its cost before the answer is used, so that a resumed run pays for nothing
-twice. Record each event before the step that it belongs to is saved.
+twice. Record each event before saving the step it belongs to.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Ask = Callable[[Tape], Awaitable[T]]
 
 
 class Journal:
-    """A session's stored answers with their costs and times. If `recording` is given, replay it."""
+    """Stores a session's answers with their costs and times, or replays `recording` if given."""
 
     def __init__(
         self, rows: JournalRows, budget: Budget, recording: Recording | None = None
@@ -88,7 +88,7 @@ class Journal:
         return not self.hangs
 
     async def close(self) -> None:
-        """Store the usage that is not yet recorded with an answer, and close the file."""
+        """Store any usage not yet recorded with an answer, and close the file."""
         try:
             if self._budget.loose.amounts and self.recording is None:
                 await self.note("rest", {}, None)
@@ -100,7 +100,7 @@ class Journal:
     async def once(
         self, kind: str, key: Any, shape: type[T], work: Callable[[], Awaitable[T]]
     ) -> T:
-        """Return the answer of `work()`, which runs only once for each `kind` and `key` (JSON). A
+        """Return the result of `work()`, which runs only once for each `kind` and `key` (JSON). A
         final FetchError is stored, and raised again by later calls.
         """
         asked = Request(kind, key)
@@ -152,7 +152,7 @@ class Journal:
             return value
 
     async def charge(self, request: Request) -> Amounts:
-        """Return a request's last charge as amounts by Usage field, or {} if it has none."""
+        """Return a request's last charge as amounts keyed by Usage field, or {} if it has none."""
         found = await self._rows.exchanges(request.key)
         return json.loads(found[-1].used) if found else {}
 

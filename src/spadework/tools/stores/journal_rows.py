@@ -131,7 +131,7 @@ class JournalRows(ABC):
         return bool(await self.ask("SELECT 1 FROM bodies WHERE hash = ?", name))
 
     async def size(self) -> float:
-        """Return the total bytes of all bodies."""
+        """Return the total size of all bodies in bytes."""
         [(size,)] = await self.ask("SELECT coalesce(sum(length(packed)), 0) FROM bodies")
         return float(size)
 
@@ -178,8 +178,8 @@ def claim_on(session_id: str) -> Claim | None:
 
 
 async def keep_file(path: Path, data: bytes) -> None:
-    """Write a file in a subfolder of a session. If a worker claims the session, also store the
-    file for other machines.
+    """Write a file in a subfolder of a session. If a worker has claimed the session, also store
+    the file for other machines.
     """
     if claim := claim_on(path.parent.parent.name):
         await claim.keep_file(f"{path.parent.name}/{path.name}", data)

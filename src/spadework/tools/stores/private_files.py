@@ -50,7 +50,7 @@ def _close(path: Path) -> None:
 
 
 def is_session_id(text: str) -> bool:
-    """Return whether the text can be a session id (never a path)."""
+    """Return whether the text could be a session id, which is never a path."""
     return re.fullmatch(r"[A-Za-z0-9][\w-]{0,99}", text, re.ASCII) is not None
 
 
@@ -122,7 +122,7 @@ def said_of(fault: OSError | sqlite3.Error) -> str:
 MOST_CHARS = 200
 
 
-#: Prefixes that are removed from error messages of psycopg and libpq.
+#: Prefixes to remove from psycopg and libpq error messages.
 _BEFORE = re.compile(
     r"^(?:(?:connection (?:failed|is bad)|connection to server at .*? failed|FATAL|ERROR): +)+"
 )

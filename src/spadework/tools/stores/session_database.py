@@ -102,7 +102,7 @@ _PUT_EXCHANGE = (
 
 
 class SqliteRows(JournalRows):
-    """The journal's rows in SQLite. Other code may also use `db`."""
+    """Stores the journal's rows in SQLite. Other code may share the connection `db`."""
 
     def __init__(self, db: aiosqlite.Connection) -> None:
         self.db = db

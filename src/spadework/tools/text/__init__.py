@@ -1,1 +1,1 @@
-"""Detect a text's language, words and structure."""
+"""Analyse the language, words and structure of text."""

@@ -156,8 +156,8 @@ _LICENSED = re.compile(
     r"\b(?:licen[cs]ed|released|published|available|distributed) under (?:the )?(?:terms of the"
     rf" )?(?P<value>{_NAME})"
 )
-#: Maximum characters of a sentence to examine, and of the text before a relation in which its
-#: subject is sought.
+#: Maximum characters of a sentence to examine, and of the text before a relation to search for its
+#: subject.
 MOST_CHARS, SUBJECT_CHARS = 2_000, 300
 #: Words too common in licence names to tell them apart.
 _GENERIC = frozenset({"license", "licence", "the", "and", "of"})
@@ -192,7 +192,7 @@ def relations(sentence: str) -> tuple[Relation, ...]:
 
 def differ(one: str, other: str, asked: frozenset[str] = frozenset()) -> bool:
     """Return whether two sentences state different values for the same thing. If only one names
-    its subject, what they state must be in `asked`.
+    its subject, `asked` must contain the property they state.
     """
     return any(
         a.what == b.what and not a.value & b.value and _same_subject(a, b, asked)
@@ -223,8 +223,8 @@ _DAYS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30, "
 
 
 def moment(written: Any, *, now: datetime | None = None) -> datetime | None:
-    """Parse a written time as UTC: ISO 8601, RFC 5322, "3 March 2026" or "2 days ago". Return None
-    for other text, and for years before 1900 or after next year.
+    """Parse a time in ISO 8601 or RFC 5322, or like "3 March 2026" or "2 days ago", into UTC.
+    Return None for other text, and for years before 1900 or after next year.
     """
     if not isinstance(written, str):
         return None
@@ -265,8 +265,8 @@ def _written(text: str) -> datetime | None:
 HUNDRED = 2
 NEAR = 0.05
 
-#: Units by dimension, with exact factors to the first unit (NIST Special Publication 811, appendix
-#: B).
+#: Units by dimension, with exact factors for conversion to the first unit (NIST Special
+#: Publication 811, appendix B).
 _TABLE = """
 length: 1 m metre metres meter meters; 1e3 km kilometre kilometres kilometer kilometers
 length: 1e-2 cm centimetre centimetres centimeter centimeters; 1609.344 mi mile miles
@@ -301,7 +301,7 @@ _FIGURE = r"(?:(?<![\w.,%°])[-−])?(?<![\w.,])\d++(?:[.,]\d++)*+"
 _UNIT = r"[^\W\d_]+(?:/h|²|-hours)?|°[CF]"
 #: Letters that may directly follow a figure, as in "1.5x" or "175B".
 _TIMES, _POWERS = ("x", "X"), {"K": 3, "M": 6, "B": 9, "T": 12}
-#: Symbols of units that can follow "square", by name.
+#: Maps names of units that can follow "square" to their symbols.
 _SYMBOLS = {
     **dict.fromkeys(("mile", "miles"), "mi"),
     **dict.fromkeys(("kilometre", "kilometres", "kilometer", "kilometers"), "km"),

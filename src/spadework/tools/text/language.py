@@ -31,7 +31,7 @@ _AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label", "expletiv
 
 @dataclass(frozen=True)
 class Talk:
-    """Patterns of small talk that opens or closes a conversation, and of filler words (`fill`).
+    """Patterns for small talk that opens or closes a conversation, and for filler words (`fill`).
     `about` is the reply to an opening, and `welcome` the reply to a closing.
     """
 
@@ -44,8 +44,8 @@ class Talk:
 
 @dataclass(frozen=True)
 class Language:
-    """The data of one language, with words in lower case. `letters` are its letters other than
-    a-z. `cues` recognize the kind of answer that a question asks for, such as a count or date.
+    """Data for one language, with words in lower case. `letters` are its letters other than a-z.
+    `cues` recognize the type of answer that a question asks for, such as a count or date.
     """
 
     code: str
@@ -105,7 +105,7 @@ class Language:
     other_side: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # stem of a relation → stems of the opposite relation
-    #: Patterns for requests to change a text, by kind.
+    #: Patterns for requests to change a text, keyed by type.
     revises: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     tongues: Mapping[str, str] = field(default_factory=dict)  # language name → code
     talk: Talk | None = None
@@ -214,7 +214,7 @@ LEAST = 0.5
 FOREIGN = 0.5
 #: Scores that differ by less than this differ only by rounding.
 TIE = 1e-6
-#: How many letters one character of each of these scripts counts as.
+#: Number of letters that one character of each script counts as.
 SIGNS = {"kana": 2, "han": 2, "ko": 2}
 #: Minimum share of kana in a Japanese text, because a Chinese text may quote some kana.
 KANA = 0.05

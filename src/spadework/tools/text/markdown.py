@@ -17,7 +17,7 @@ Kind = Literal["heading", "paragraph", "list", "code", "table", "quote"]
 
 ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)", re.MULTILINE)
 
-#: First characters, besides digits, of blocks other than paragraphs and tables.
+#: Characters, besides digits, that can start blocks other than paragraphs and tables.
 _BEGINNINGS = frozenset("`~>#-*_+")
 _FENCE = re.compile(r"([ \t]*)(`{3,}+(?!.*`)|~{3,})[ \t{.]*([^\s{}`]*)")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
@@ -28,7 +28,9 @@ _FIRST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|1[.)])[ \t]+\S")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of whole lines, `markdown[start:end]`. `language` is that of a code fence."""
+    """A block of whole lines, `markdown[start:end]`. `language` is the one named by a code
+    fence.
+    """
 
     kind: Kind
     start: int
@@ -214,7 +216,7 @@ _SPECIAL = re.compile(
 _TARGET = re.compile(
     r"""\]\(\s*(?:<[^<>\n]{0,4000}>|(?:\\.|[^\s()\\]|\((?:\\.|[^\s()\\])*\)){0,4000})(?:\s+(?:"[^"]{0,1000}"|'[^']{0,1000}'))?\s*\)"""
 )
-#: A link reference starts like a name, unlike `run([a][, b])` in a manual.
+#: A reference label starts like a name, unlike the optional parameters in `run([a][, b])`.
 _REFERENCE = re.compile(r"\]\[(?:[\w@#!][^\[\]\n]{0,199})?\]")
 _QUOTE_PREFIX = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -225,7 +227,7 @@ _NESTING = 20
 
 
 def plain(text: str) -> str:
-    """Return readable text, without Markdown marks and link targets."""
+    """Return readable text, excluding Markdown marks and link targets."""
     shown, at = [], 0
     for mark in scan(text).marks:
         shown += [text[at : mark.start], mark.shown]
@@ -257,8 +259,8 @@ def _apart(marks: list[Mark]) -> list[Mark]:
 
 
 def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """Yield the spans of a list's items (without bullets), of a table's rows, or of any other
-    whole block.
+    """Yield the spans of a list's items (excluding bullets) or a table's rows. For other blocks,
+    yield the whole block's span.
     """
     if block.kind == "list":
         items = [m.span() for m in ITEM.finditer(text, block.start, block.end)]
@@ -361,8 +363,8 @@ class _Scanner:
         return end
 
     def _pair(self, start: int, end: int) -> tuple[int, int]:
-        """Match a run of closing emphasis marks with open runs, and return the span of its
-        unmatched rest.
+        """Match a run of closing emphasis marks with open runs, and return the span that remains
+        unmatched.
         """
         waiting = self.emphasis[self.text[start]]
         last = enumerate(reversed(waiting[-_NESTING:]))

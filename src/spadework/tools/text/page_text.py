@@ -1,4 +1,4 @@
-"""Page texts with lazily parsed structure, and their store."""
+"""Store page texts, and parse their structure lazily."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.text.tables import LEAST_COLUMNS, Span, Step, cells, header_of, steps_of_lists
 from spadework.visible import bounded, one_line, visible
 
-#: Maximum distance of a neighbouring sentence from a span, and its maximum length, in characters.
+#: Maximum distance from a span to a neighbouring sentence, and the sentence's maximum length, in
+#: characters.
 REACH, MOST_CHARS = 800, 400
 _APART = re.compile(r"^\s{0,3}(?:#{1,6}\s|(?:[-*_]\s*){3,}$)", re.MULTILINE)
 
@@ -41,7 +42,7 @@ class PageText(str):
 
     @cached_property
     def steps(self) -> dict[int, Step]:
-        """The steps of numbered lists, by text offset."""
+        """The steps of numbered lists, keyed by text offset."""
         return steps_of_lists(self, self.blocks)
 
     @cached_property
@@ -57,8 +58,8 @@ class PageText(str):
         return heading_at(self.headings, at)
 
     def header_of(self, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
-        """Return the span of a table's column names, or None if they are fewer than `least` or
-        unusable.
+        """Return the span of a table's column names, or None if there are fewer than `least` or
+        they are unusable.
         """
         key = table.start, least
         if key not in self._headers:
@@ -143,7 +144,7 @@ class PageStore:
         return self._texts[digest]
 
     async def texts(self, digests: Iterable[str]) -> dict[str, PageText]:
-        """Return the readable texts among those with these hashes, by hash."""
+        """Return the texts with these hashes, keyed by hash, skipping unreadable ones."""
         found = {}
         for digest in dict.fromkeys(digests):
             with suppress(OSError, UnicodeDecodeError):
@@ -151,7 +152,7 @@ class PageStore:
         return found
 
     def _write(self, path: Path, data: bytes) -> None:
-        # Do not recreate a folder deleted during the run: pages would be missing.
+        # Do not recreate a folder deleted during the run: its earlier pages would be missing.
         if self._texts and not self.folder.is_dir():
             raise FileNotFoundError(errno.ENOENT, "the folder was removed", str(self.folder))
         write_atomically(path, data)

@@ -21,7 +21,8 @@ _BREAKS = (
     re.compile(r"[.!?\u3002\uff01\uff1f]['\")\]*_]*\s"),
     re.compile(r"\s"),
 )
-#: Maximum characters of a question used as a heading, and of a title made from a longer one.
+#: Maximum characters of a question used as a heading, and of the title made from a longer
+#: question.
 LONG, MOST_CHARS = 200, 100
 
 
@@ -137,7 +138,7 @@ def shorten_question(question: str) -> str:
 
 
 def without_targets(markdown: str, marks: Mapping[int, str] | None = None) -> str:
-    """Return the text without link targets and images. `marks` are inserted at their offsets."""
+    """Return the text excluding link targets and images, with `marks` inserted at their offsets."""
     put, size = sorted((marks or {}).items()), len(markdown)
     kept, at = [], 0
     for start, end in [*_targets(markdown, scan(markdown)), (size, size)]:

@@ -1,5 +1,5 @@
-"""Detect prompt injection and keyword stuffing, which may not be used as evidence. A sentence that
-only quotes an order to a machine is kept.
+"""Detect prompt injection and keyword stuffing, which must not be used as evidence. A sentence
+that merely quotes an instruction to a model is kept.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
-#: Minimum words outside quotation marks for a sentence to count as only quoting an order.
+#: Minimum words outside quotation marks for a sentence to count as merely quoting an instruction.
 REPORTS = 4
 #: Minimum words of a sentence stuffed with keywords, and the share of distinct words below which
 #: it counts as stuffed.
 STUFFED_WORDS, STUFFED_SHARE = 10, 0.5
-#: Length of the shortest order, "[inst]".
+#: Length of the shortest injected instruction, "[inst]".
 LEAST = 6
 _ADDRESS = re.compile(r"https?://\S+")
 
@@ -39,7 +39,7 @@ _ENDED = (
     r"(?=\s*[:,;.!?)\]—–]|\s-|\s+(?:that|which|who|reading|processing|summari[sz]ing|"
     r"crawling|visiting|indexing|please|must|should)\b|$)"
 )
-#: The start of a command: a clause start, or words such as "please".
+#: Where a command can begin: at the start of a clause, or after words such as "please".
 _COMMAND = (
     r"(?:^|[.:;!?)\]>—–*#]\s*|\s-+\s*|\b(?:please|now|kindly|immediately|instead|just|stop,?|and"
     r" then|important,?|attention,?|first,?|"
@@ -74,7 +74,7 @@ _ORDERS = tuple(
             rf" _](?:{_RULES}|text|data|content)\b|\bnew system {_RULES}\b"
         ),
         rf"{_COMMAND}(?:these are |here are )?(?:your )?new (?:instructions|orders|objective)\s*:",
-        # Orders to ignore, reveal or replace instructions.
+        # Instructions to ignore, reveal or replace other instructions.
         rf"{_COMMAND}(?:ignore|disregard|forget|override|bypass|discard)\s+(?:\w+\s+){{0,4}}{_EARLIER}\s+(?:\w+\s+){{0,3}}{_RULES}\b",
         rf"{_COMMAND}(?:reveal|repeat|print|output|show|disclose|leak|quote|send|post)\s+(?:\w+\s+){{0,4}}your\s+(?:\w+\s+){{0,2}}"
         rf"(?:system|hidden|initial|original|secret)\s+{_RULES}\b",
@@ -82,7 +82,7 @@ _ORDERS = tuple(
         r" ){0,3}(?:assistant|agent|ai|llm|dan|chat ?bot)\b",
         r"\byou are no longer (?:bound|restricted|limited|an? (?:ai|assistant|language model))\b",
         r"\b(?:decode|base64|rot13|unscramble)\b.{0,80}\b(?:follow|obey|execute|comply)\b",
-        # Orders about what to read, believe or say.
+        # Instructions about what to read, believe or say.
         rf"{_COMMAND}(?:cite|quote|use|trust|believe|read)\s+(?:only|exclusively|solely|nothing"
         rf" but)\s+(?:this|our)\s+{_SOURCE}\b",
         rf"{_COMMAND}(?:cite|quote|use|trust|believe|treat|rate|score|rank)\s+(?:this|our)\s+{_SOURCE}\s+(?:only|exclusively|alone|highest|"
@@ -100,7 +100,7 @@ _ORDERS = tuple(
         r"\b(?:ignora|olvida|ignore)\s+(?:\w+\s+){0,3}(?:instrucciones|instruções)\s+(?:anteriores|previas)",
     )
 )
-#: A task to do before answering. It counts as an order to a machine if a web address follows.
+#: A task to do before answering. It counts as prompt injection if a web address follows.
 _ERRAND = re.compile(
     rf"{_COMMAND}(?:fetch|visit|open|call|load|request|go to|send|post)\b.{{0,200}}\b(?:before|"
     r"while|when|then)\s+(?:you\s+)?(?:answer|summari|writ|report|respond|continu)"
@@ -110,7 +110,7 @@ _MARKS = "#/*;-<! \t"
 _QUOTED = re.compile(
     r"“[^“”]++”|\"[^\"]++\"|«[^«»]++»|„[^„“]++“|(?<!\w)‘[^‘’]++’|(?<!\w)'[^']++'(?!\w)|`[^`]++`"
 )
-#: Every order contains at least one of these words.
+#: Every injected instruction contains at least one of these words.
 _HINT = re.compile(
     r"\b(?:ais?|a\.i|llms?|gpt|chatgpt|claude|gemini|copilot|language models?|chat"
     r" ?bots?|bots?|assistants?|agents?|crawlers?|automated|"
@@ -122,7 +122,9 @@ _HINT = re.compile(
 
 @lru_cache(maxsize=20_000)
 def is_injection(text: str) -> bool:
-    """Return whether a sentence gives orders to a machine outside its quotations."""
+    """Return whether a sentence gives instructions to a model, other than by merely quoting
+    them.
+    """
     if len(text) < LEAST and text.isascii():
         return False
     reported = _QUOTED.sub(" … ", text)
@@ -143,7 +145,7 @@ def _sends_away(said: str) -> bool:
 
 
 def is_stuffed(text: str) -> bool:
-    """Return whether a sentence repeats a few words without function words."""
+    """Return whether a sentence repeats a few words and contains no function words."""
     if len(text) < 2 * STUFFED_WORDS - 1:
         return False
     words = re.findall(r"[^\W\d_]+", _ADDRESS.sub(" ", plain(text)).lower())
@@ -153,7 +155,7 @@ def is_stuffed(text: str) -> bool:
 
 
 def spans_between_injections(text: str) -> list[tuple[int, int]]:
-    """Return the trimmed spans of text between orders to machines."""
+    """Return the trimmed spans of text between prompt injections."""
     kept, at = [], 0
     for start, end in [*injection_spans(text), (len(text), len(text))]:
         piece = text[at:start]
@@ -164,7 +166,7 @@ def spans_between_injections(text: str) -> list[tuple[int, int]]:
 
 
 def without_injections(text: str) -> str:
-    """Return the text without orders to machines."""
+    """Return the text without prompt injections."""
     if not injection_spans(text):
         return text
     return "\n\n".join(text[start:end] for start, end in spans_between_injections(text))
@@ -172,7 +174,7 @@ def without_injections(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Return the spans of orders to machines. Each runs to the end of its block, or covers a whole
+    """Return the spans of prompt injections. Each runs to the end of its block, or covers a whole
     heading, table or code block.
     """
     told = ((start, text[start:end]) for start, end in sentences(text))

@@ -10,8 +10,8 @@ from spadework.tools.text.language import Language, language, spoken
 from spadework.tools.text.markdown import Block, Inline, Mark, blocks, plain, scan, units
 
 _COLONS = (":", "：")
-#: A line that starts in bold or code and has no sentence end. It matches 92 of 100 list terms in
-#: five manuals.
+#: A line that starts in bold or code and does not end like a sentence. It matches 92 of 100 list
+#: terms in five manuals.
 _TERM = re.compile(r"(?:\*\*|`)[^\n]{1,118}(?<![.!?;])(?<![.!?;]`)(?<![.!?;]\*\*)")
 #: Share of linked text above which a block counts as a list of links.
 LINKS = 0.5
@@ -45,7 +45,8 @@ def is_term(markdown: str, block: Block) -> bool:
     return bool(_TERM.fullmatch(markdown, block.start, block.end))
 
 
-#: Maximum sentences in a pair of brackets. Beyond it, the bracket counts as unclosed.
+#: Maximum sentences within a pair of brackets. If there are more, the opening bracket counts as
+#: unclosed.
 MOST_IN_BRACKETS = 100
 _JOINER = "\u2060"
 _STOPS = ".!?\u2026\u061f\u06d4\u0964\u3002\uff01\uff1f"

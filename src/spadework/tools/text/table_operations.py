@@ -51,8 +51,8 @@ _SIGNS: Mapping[str, tuple[str, Callable[[Any, Any], bool], bool]] = {
 @dataclass(frozen=True)
 class Computed:
     """A value computed from the `rows` of a table that satisfy the condition `where`. `of` is the
-    number of all its rows. `score` is the share of the question's words found in the table.
-    `column` is "" for a count.
+    table's total number of rows. `score` is the share of the question's words found in the
+    table. `column` is "" for a count.
     """
 
     kind: Kind
@@ -122,7 +122,7 @@ class _Asked:
             found = self._bounded(bound)
             self.where += [found] if found else []
             self.applies &= bool(found) or _stems(bound.written, known) <= self.about
-        #: True if the question means one column, but its figures cannot be computed with.
+        #: True if the question refers to one column, but its figures do not allow the computation.
         self.refused = False
         # Negations are understood only for a single yes-or-no condition.
         self.applies &= not self.negated or [one.kind for one in self.where] == ["yes or no"]
@@ -157,7 +157,7 @@ class _Asked:
         ]
         found = [n for n in named if kind == "row" or self.table.is_numeric(n)]
         if not any(found) and kind in ("largest", "smallest", "row"):
-            # The first column names the rows, even with numbers.
+            # The first column names the rows, even if it contains numbers.
             found = found if kind == "row" and found else []
             found = found or _measuring_columns(self.question, self.known, self.table)
         further = [n for n in found if not self._names(n) <= self.counted]
@@ -265,8 +265,8 @@ class _Asked:
 
 
 def _is_ranked(kind: Kind, asked: _Asked) -> bool:
-    """Return whether a superlative asks for more than the first, as in "second" or "three
-    largest".
+    """Return whether a superlative asks for a later rank or for several rows, as in "second" or
+    "three largest".
     """
     known, question = asked.known, asked.question
     found = known.cues[kind].search(question)
@@ -387,7 +387,9 @@ class _Bound(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _bounds(question: str, code: str) -> tuple[_Bound, ...]:
-    """Return the comparisons that a question states. Those such as "before" need a year or date."""
+    """Return the comparisons that a question states. Words such as "before" count only with a year
+    or date.
+    """
     bounds = language(code).bounds
     found = [(name, match) for name in bounds for match in bounds[name].finditer(question)]
     every = [match for _, match in found]

@@ -113,7 +113,7 @@ _DIGIT_FIRST = re.compile(r"\W{0,3}\d")
 
 
 class Amount(NamedTuple):
-    """A number with its unit, currency (`money`) and `kind` (the other words beside it)."""
+    """A number with its unit, currency (`money`) and `kind` (any other words next to it)."""
 
     number: float
     factor: float
@@ -130,7 +130,7 @@ class Amount(NamedTuple):
 
 @lru_cache(maxsize=64)
 def amounts(column: tuple[str, ...], code: str) -> dict[str, Amount] | None:
-    """Return a column's amounts by cell, or None if they are unclear or incomparable."""
+    """Return a column's amounts keyed by cell, or None if they are unclear or incomparable."""
     ways = [_amounts(column, code, swapped) for swapped in (False, True)]
     made = [way for way in ways if way]
     sure = len(made) == 1 or language(code).decimal == "." or made[:1] == made[1:]
@@ -256,8 +256,8 @@ class Table:
 
 @lru_cache(maxsize=64)
 def tables_of(text: str, code: str) -> tuple[Table, ...]:
-    """Return a text's tables without rows of totals. Tables with a row longer than the header are
-    omitted.
+    """Return a text's tables, excluding rows of totals. Omit tables with a row longer than the
+    header.
     """
     made, above = [], paths(headings(text))
     for block in blocks(text):
@@ -274,8 +274,8 @@ def tables_of(text: str, code: str) -> tuple[Table, ...]:
 
 
 def _without_totals(rows: Sequence[Row], code: str) -> Sequence[Row]:
-    """Return the rows without a last row of totals, or no rows if it is unclear whether there is
-    one.
+    """Return the rows, excluding a final row of totals, or no rows if it is unclear whether there
+    is one.
     """
     if not rows:
         return rows
@@ -319,7 +319,7 @@ class _Before(NamedTuple):
 
 
 def steps_of_lists(text: str, found: Iterable[Block]) -> dict[int, Step]:
-    """Return the steps of numbered lists, by text offset. Nested items are not steps."""
+    """Return the steps of numbered lists, keyed by text offset. Nested items are not steps."""
     steps: dict[int, Step] = {}
     before: _Before | None = None
     for block in found:

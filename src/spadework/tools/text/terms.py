@@ -68,7 +68,7 @@ Stemming = Callable[[str], str]
 
 
 def terms(text: str, code: str) -> list[str]:
-    """Return a text's stems in order, with repeats and without stop words. Text without spaces is
+    """Return a text's stems in order, including repeats but not stop words. Text without spaces is
     split at stop words, and then into overlapping pairs of characters.
     """
     known = language(code)

@@ -46,7 +46,9 @@ if hasattr(os, "register_at_fork"):
 
 
 async def aside(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a thread that neither cancellation nor process exit waits for."""
+    """Run `work` in a thread. Neither cancellation nor process exit waits for the thread to
+    finish.
+    """
     outcome: Future[T] = Future()
     outcome.set_running_or_notify_cancel()  # from here on only the thread may settle it
     begin(partial(settle, outcome, partial(work, *args, **kwargs)))

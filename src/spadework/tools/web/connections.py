@@ -80,7 +80,9 @@ def proxy_for(url: str) -> str | None:
 
 
 def authorization(proxy: str) -> list[tuple[bytes, bytes]]:
-    """Return the header with the proxy's user name and password, or an empty list without them."""
+    """Return the header with the proxy's user name and password, or an empty list if it has no
+    user.
+    """
     parts = urlsplit(proxy)
     if not parts.username:
         return []
@@ -115,7 +117,7 @@ async def tunnel(
 
 
 def shown_proxy(proxy: str) -> str:
-    """Return the proxy's address without user and password."""
+    """Return the proxy's address, excluding user name and password."""
     return proxy.rpartition("@")[2].rpartition("://")[2][:100]
 
 
@@ -212,7 +214,7 @@ async def ask_again(
     jitter: float = 1.0,
 ) -> T:
     """Call `ask` up to `most` times. After an error, `worth` returns whether to retry, or the
-    seconds to wait before the retry. Without such seconds, pauses grow from `first` seconds.
+    seconds to wait before the retry. If it returns True, pauses grow from `first` seconds.
     """
 
     def pause(state: RetryCallState) -> float:
@@ -305,7 +307,7 @@ class Resolver:
 
     @property
     def under_way(self) -> frozenset[str]:
-        """The host names that are being looked up or that wait for a lookup."""
+        """The host names that are being looked up or are waiting for a lookup."""
         with self._lock:
             return frozenset(str(asked[0]) for asked in self._asked)
 

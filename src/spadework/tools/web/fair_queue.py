@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 @dataclass(eq=False)
 class Waiter:
-    """A waiter for a slot, in its event loop. `called` is resolved when its turn comes."""
+    """Waits for a slot in its event loop. `called` is resolved when the slot is granted."""
 
     loop: asyncio.AbstractEventLoop = field(init=False)
     called: asyncio.Future[None] = field(init=False)
@@ -65,7 +65,7 @@ class Room:
 
     @asynccontextmanager
     async def place(self, party: Hashable, most: Callable[[], int]) -> AsyncIterator[None]:
-        """Hold one of `most()` slots for a party. Any thread may call `most`. Call `look_again`
+        """Hold one of `most()` slots for a party. `most` must be thread-safe. Call `look_again`
         when its result changes.
         """
         waiter = _Waiter(party, most)
@@ -108,7 +108,7 @@ class Room:
 
 
 class Rooms:
-    """The queues of all resources in use, by name."""
+    """The queues of all resources in use, keyed by resource name."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -194,7 +194,7 @@ async def shared_place(
     what: str, most: Callable[[], int], every: float = 0.0, check: Check = wait_on
 ) -> AsyncIterator[Visit]:
     """Hold one of the `most` slots that all machines share. Slots start at least `every` seconds
-    apart. Without a working common database, do not wait.
+    apart. If no common database is available, do not wait.
     """
     shared = SHARED.get()
     if shared is None:

@@ -96,10 +96,9 @@ _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+\.[\w.-]+")
 @lru_cache(maxsize=10_000)
 def canonical_url(url: str) -> str:
     """Return one working URL for all variants of a page's URL. The function is idempotent and
-    never
-    raises.
-    - Normalized: scheme (https, except for IP addresses, names without a dot and other ports),
-      case, default port, escapes, `.` and `..`, and the order of parameters.
+    never raises.
+    - Normalized: scheme (https, except for IP addresses, names without a dot and non-default
+      ports), case, default port, escapes, `.` and `..`, and the order of parameters.
     - Removed: user name, fragment, tracking parameters, `www.`, trailing slash, AMP and mobile
       variants.
     - A `library://` URL loses only its fragment, and an overlong URL only its fragment and user

@@ -91,7 +91,7 @@ CREATE TRIGGER tell AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION tell_wa
 CREATE TRIGGER tell AFTER INSERT ON signals FOR EACH ROW EXECUTE FUNCTION tell_workers();;
 CREATE TRIGGER tell AFTER UPDATE ON sessions FOR EACH ROW EXECUTE FUNCTION tell_all();;
 """
-#: Tables of slots at shared resources (`rooms`), of runs and of daily spending. Those of slots are
+#: Tables of slots at shared resources (`rooms`), of runs and of daily spending. Slot tables are
 #: unlogged, so that a slot costs no disk write.
 _LIMITS = """
 CREATE UNLOGGED TABLE askers (
@@ -213,7 +213,8 @@ BEGIN
     END LOOP;
 END $$;;
 """
-#: Processes report a user's daily spending one at a time, and receive the total of the others.
+#: Processes take turns reporting a user's daily spending. Each receives the total of the other
+#: processes.
 _DAY = """
 CREATE FUNCTION tell_spent(
     own spent, OUT tokens bigint, OUT money double precision,

@@ -13,8 +13,8 @@ from spadework.tools.extract.extracted import Extracted
 
 @dataclass(frozen=True)
 class Format:
-    """A document format, recognised by first bytes, media type or extension (without the dot).
-    `read` raises only Unreadable or TooLarge.
+    """A document format, recognised by its first bytes, media type or file extension (without the
+    dot). `read` raises only Unreadable or TooLarge.
     """
 
     name: str

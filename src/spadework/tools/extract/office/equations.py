@@ -11,7 +11,7 @@ from spadework.tools.extract.xml import Element, attribute, child, tag
 #: Invisible operators and spaces.
 _UNSEEN = dict.fromkeys(map(ord, "\u2061\u2062\u2063\u2064\u200b\u2060"))
 _ATOM = re.compile(r"[\w.,\u221e'\u2032!%°]*")
-#: The end of a text that a following letter would run into: a word, superscript or subscript.
+#: Text endings that a following letter would run into: a word, superscript or subscript.
 _WORD_ENDS = re.compile(r"[^\W\d_]{2,}$|[_^]\w*$")
 _WORD_BEGINS = re.compile(r"[^\W\d_]{2}")
 _DEEPEST = 60

@@ -86,7 +86,7 @@ def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
 
 
 class Package:
-    """The parts of a zip file. `main` is an Office file's main part."""
+    """The parts of a zip file. `main` is the name of an Office file's main part."""
 
     def __init__(self, body: bytes, what: str) -> None:
         self.what = what

@@ -49,7 +49,7 @@ _DATES = frozenset([*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)])
 _QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
 #: Letters that mark a date format, except in quotes or brackets.
 _DATE_LETTERS = re.compile(r"[ymdhs]", re.IGNORECASE)
-#: Number of the built-in elapsed-time format, and a pattern for the letters of custom ones.
+#: Number of the built-in elapsed-time format, and a pattern that recognises custom ones.
 _LAPSE, _LAPSES = 46, re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _ROW = re.compile(rb"<(?:\w+:)?row\b")
 _PLACE = re.compile(r"([A-Z]{1,3})\d+")
@@ -96,7 +96,7 @@ def _first_rows(xml: bytes) -> tuple[bytes, int]:
 
 
 class _Values:
-    """Cell values as displayed, from shared strings and number formats."""
+    """Formats cell values as displayed, using shared strings and number formats."""
 
     def __init__(self, package: Package, *, from_1904: bool) -> None:
         self._what = package.what
@@ -161,7 +161,7 @@ def lapse(seconds: float) -> str:
 
 def spread(rows: Iterable[tuple[int, list[str]]], merged: Iterable[Range]) -> Iterator[list[str]]:
     """Yield a sheet's rows, repeating merged cells. A merged cell is not repeated across its first
-    row if it is the only one there.
+    row if no other cell in that row has text.
     """
     coming = sorted(merged, key=lambda found: found.top, reverse=True)
     said: list[tuple[Range, str]] = []

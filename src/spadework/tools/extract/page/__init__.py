@@ -1,1 +1,1 @@
-"""Read HTML: parse, split into blocks, score them and write Markdown."""
+"""Read HTML: parse it, split it into blocks, score the blocks and write Markdown."""

@@ -92,7 +92,7 @@ class PageView:
         return found
 
     def of_block(self, i: int) -> list[str]:
-        """Return the features of block `i` without those of surrounding elements."""
+        """Return the features of block `i`, excluding the features of surrounding elements."""
         own = self._own
         after = i - self._first_h1
         found = ["block " + own[i + 1], "before " + own[i], "after " + own[i + 2]]

@@ -8,9 +8,9 @@ from __future__ import annotations
 MOST_DEPTH = 400
 #: Lists and quotations nested deeper than this are written at this depth.
 MOST_LIST_DEPTH = 10
-#: Maximum characters in a data table's cell. Longer cells indicate layout.
+#: Maximum characters in a data table's cell. Longer cells indicate a layout table.
 MOST_CELL_CHARS = 4_000
-#: Minimum characters in a `<noscript>` with content. A shorter one is a tracking image.
+#: Minimum characters in a `<noscript>` with content. A shorter one counts as a tracking image.
 LEAST_NOSCRIPT_CHARS = 400
 #: Maximum characters read per page.
 MOST_CHARS = 10_000_000
@@ -24,15 +24,15 @@ MOST_REOPENED = 250_000
 HARMLESS_TAGS = 1_000
 #: Pages shorter than this are not checked for long tags.
 HARMLESS_BYTES = 60_000
-#: Minimum characters in a known container (`<main>`). Below it, the whole page is considered.
+#: Minimum characters in a known container (`<main>`). If it has fewer, consider the whole page.
 LONG_ENOUGH = 100
-#: Minimum share of a known container that is not links, repetitions or labels (0–1).
+#: Minimum share of a known container's text outside links, repetitions and labels (0–1).
 CLEAN_ENOUGH = 0.75
 #: Minimum share of a page's likely content that a known container must hold.
 CONTAINER_SHARE = 0.7
 #: A block in a known container is kept if its probability of being content exceeds this.
 CONTAINER_BAR = 0.1
-#: A block is kept if its probability exceeds the threshold with the best expected F1, times this.
+#: A block is kept if its probability exceeds BAR times the threshold with the best expected F1.
 BAR = 1.2
 #: Values that replace BAR for some page kinds. Articles have more noise, documentation has less.
 BARS = {"article": 1.3, "documentation": 1.0}
@@ -68,7 +68,7 @@ CONTAINED_KINDS = frozenset(("documentation",))
 CODE_BAR = 0.05
 #: Hidden elements with more characters than this count as visible, because scripts will show them.
 MOST_HIDDEN_CHARS = 200
-#: Maximum characters of style sheets that are read.
+#: Maximum characters read from style sheets.
 MOST_STYLE_CHARS = 100_000
 #: Maximum columns or rows that a cell may span.
 MOST_SPAN = 20

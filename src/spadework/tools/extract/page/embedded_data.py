@@ -37,7 +37,7 @@ _ATTRIBUTES = (
 )  # fmt: skip
 _ANY = ",".join(f"[{name}]" for name in _ATTRIBUTES)
 _LITERAL = re.compile(r'"((?:[^"\\\n]++|\\.)*+)"')
-#: The start of a string that holds JSON. Next.js puts a number and a colon before the JSON.
+#: The start of a string that holds JSON, perhaps after a number and a colon, as in Next.js.
 _DATA = re.compile(r"\s*(?:\w{1,8}:)?[\[{]\s*[\"\[{\]}]")
 _HEXADECIMAL = re.compile(r"\\x([0-9a-fA-F]{2})")
 #: Maximum nesting depth of JSON inside JSON strings.

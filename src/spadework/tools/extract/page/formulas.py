@@ -24,7 +24,7 @@ _INLINE = frozenset(
     ("a", "abbr", "b", "bdi", "cite", "code", "dfn", "em", "font", "i", "kbd", "mark", "q", "s",
      "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var")
 )  # fmt: skip
-#: Maximum steps in the element tree to neighbouring text, and maximum characters taken from it.
+#: Maximum steps through the element tree to neighbouring text, and maximum characters used of it.
 _STEPS, _NEAR = 8, 40
 _MOST_MARK = 12
 
@@ -45,7 +45,7 @@ _WRAPS = ((r"\(", r"\)"), (r"\[", r"\]"), ("$$", "$$"), ("$", "$"))
 
 
 def flatten(tree: LexborHTMLParser, source: str) -> None:
-    """Replace superscripts, subscripts, footnote marks and formulas drawn with HTML elements with
+    """Convert superscripts, subscripts, footnote marks and formulas drawn with HTML elements to
     plain text.
     """
     noted = ",a[href*='#']" if _TOUCHING.search(source) else ""
@@ -73,7 +73,7 @@ def _unstack(node: LexborNode) -> None:
 
 
 def _write_equation(rule: LexborNode) -> None:
-    """Rewrite a formula laid out as a one-row table on one line."""
+    """Rewrite a formula that is laid out as a one-row table as a single line of text."""
     line = rule.parent if rule.tag == "td" else rule
     if line is None or line.parent is None:
         return
@@ -204,8 +204,8 @@ def _source_of(node: LexborNode, attributes: dict[str, str | None]) -> str:
 
 
 def hidden_tex(node: LexborNode, before: str) -> str:
-    """Return a node's formula, or "" if there is none or it repeats `before`, the text before
-    it.
+    """Return a node's formula, or "" if there is none or it only repeats `before`, the text in
+    front of the node.
     """
     attributes = node.attributes
     if node.tag == "math":

@@ -232,9 +232,7 @@ class Line:
             self.text(text)
 
     def line_break(self) -> bool:
-        """Add a line break. Return whether a break was already there, so that the paragraph
-        ends.
-        """
+        """Add a line break, or return True if there already is one, which ends the paragraph."""
         if not self.parts:
             return False
         if self.parts[-1] == "\n":

@@ -33,7 +33,7 @@ _LONG_TAG = re.compile(
 )
 _NO_TAGS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.I | re.S)
 _FRAME_TAG = re.compile(r"</?iframe\b[^>]*>", re.I)
-#: Elements that are empty or implicitly closed. They do not count as nesting.
+#: Elements that do not count as nesting, because they are empty or implicitly closed.
 _FLAT = frozenset((
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
     "track", "wbr", "p", "li", "dt", "dd", "option", "tr", "td", "th", "thead", "tbody", "tfoot",

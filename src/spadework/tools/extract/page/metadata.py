@@ -199,8 +199,8 @@ _FORUM = ("discourse", "vbulletin")
 
 
 def source_kind_of(found: Metadata) -> SourceKind:
-    """Return the kind of source that the metadata states, or "". The type NewsArticle alone proves
-    nothing, because companies and blogs use it too.
+    """Return the source kind stated in the metadata, or "". The type NewsArticle is not enough,
+    because companies and blogs use it too.
     """
     if "ScholarlyArticle" in found.types or not found.meta.keys().isdisjoint(_PAPER):
         return "paper"
@@ -227,12 +227,12 @@ def kinds_of(url: str, found: Metadata, view: PageView) -> dict[str, float]:
 
 @lru_cache(maxsize=1)
 def clue_weights() -> Told:
-    """Return the fitted weights of page kinds, keyed by clue (a feature of the page)."""
+    """Return the fitted page-kind weights, keyed by clue (a feature of the page)."""
     return told_by(weights())
 
 
 def told_by(table: dict[str, float]) -> Told:
-    """Return the weights of page kinds in `table`, keyed by clue (a feature of the page)."""
+    """Return the page-kind weights from `table`, keyed by clue (a feature of the page)."""
     found: Told = {}
     for name, value in table.items():
         kind, _, clue = name.partition(": ")

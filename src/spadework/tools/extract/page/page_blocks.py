@@ -13,8 +13,8 @@ from spadework.tools.extract.page.inline_markup import NUMBERS
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """A block-level element whose contents are the page's blocks `start:end`. `image` is the
-    address of a figure's only image.
+    """A block-level element that contains the page's blocks `start:end`. `image` is the URL of the
+    only image in a figure.
     """
 
     parent: Frame | None
@@ -54,7 +54,7 @@ HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 EMPHASIS = {"strong": "**", "b": "**", "em": "*", "i": "*"}
 CODE = frozenset(("code", "tt", "samp", "kbd"))
 VERBATIM = frozenset(("pre", "listing", "xmp", "plaintext"))
-#: Texts of links from a heading to itself.
+#: Link texts of heading anchors (links from a heading to itself).
 HEADER_LINKS = frozenset(("¶", "#", "§", "🔗", "∞", "[link]", "permalink"))
 #: Elements that may be dropped with all their contents; see `is_apart`.
 APART = frozenset(("nav", "footer", "hr", "td"))
@@ -77,7 +77,7 @@ BLOCKS = frozenset((
     "td", "tfoot", "th", "thead", "tr", "ul", "dir", "pre", "listing", "xmp", "plaintext",
 ))  # fmt: skip
 
-#: The block kind of text directly inside an element, keyed by tag.
+#: The kind of block made of text directly inside an element, keyed by the element's tag.
 KINDS = {
     **{name: name for name in HEADINGS},
     "li": "li", "dt": "dt", "dd": "dd", "button": "button", "label": "label", "legend": "label",
@@ -86,7 +86,7 @@ KINDS = {
 }  # fmt: skip
 
 _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
-#: Content container classes of documentation generators, wikis and code hosts.
+#: Class names of content containers in documentation generators, wikis and code hosts.
 KNOWN_CONTAINERS = frozenset((
     "rst-content", "theme-doc-markdown", "md-content__inner", "markdown-body", "mw-parser-output",
     "mw-content-text", "docs-body", "docContent", "apicontent", "devsite-article-body",
@@ -164,7 +164,7 @@ def captioned(block: Block) -> str:
 
 #: Block kinds that are never written as quotations.
 _SET_APART = frozenset(("pre", "table"))
-#: Characters that end a sentence or introduce a list, and closing characters.
+#: Characters that end a sentence or introduce a list, and closing characters that may follow them.
 _STOPS, _CLOSING = ".!?:;…。！？：|", '*_`)”"»'
 
 
@@ -186,8 +186,8 @@ def assemble(blocks: Sequence[Block]) -> str:
 
 
 def _inside(block: Block) -> tuple[Item, ...]:
-    """Return the list items and quotations whose prefixes `block` gets. List items that contain a
-    heading serve only as layout and get none.
+    """Return the list items and quotations whose prefixes `block` gets. A list item that contains
+    a heading is only layout and adds no prefix.
     """
     shown = (item for item in block.inside if item.marker == "> " or not item.loose)
     return tuple(item for item in shown if item.marker != "> " or block.kind not in _SET_APART)

@@ -1,5 +1,5 @@
-"""Compute the probability that each block of a page is content. `benchmarks/reading_sweep.py` fits
-the weights and decision trees.
+"""Compute the probability that each block of a page is content, using weights and decision trees
+fitted by `benchmarks/reading_sweep.py`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Numbers = tuple[float, ...]
 
 
 class Surroundings:
-    """Input rows for the decision trees, computed from a page's blocks."""
+    """Computes the decision trees' input rows from a page's blocks."""
 
     def __init__(
         self, blocks: list[Block], frames: list[Frame], scores: list[float], kind: str
@@ -79,7 +79,7 @@ class Surroundings:
             )
 
     def levelled(self, chances: list[float]) -> list[float]:
-        """Return the probabilities, with those of structurally similar blocks moved closer
+        """Return `chances` after moving the probabilities of structurally similar blocks closer
         together.
         """
         return levelled(chances, self._masses, self._same)
@@ -257,7 +257,7 @@ _TREE = "(tree)"
 
 
 def weights_text() -> str:
-    """Return the text of the file of fitted weights and trees."""
+    """Return the contents of the file with the fitted weights and trees."""
     return files("spadework.tools.extract.page").joinpath("weights.txt").read_text("utf8")
 
 
@@ -286,7 +286,7 @@ def _weights_on(kinds: dict[str, float]) -> dict[str, float]:
 
 @lru_cache(maxsize=1)
 def second_odds() -> Odds:
-    """Return the fitted decision trees as one function. Its arguments are a row of
+    """Return the fitted decision trees as one function that takes the numbers in a row of
     `Surroundings.rows`.
     """
     pairs = (line.split("\t") for line in weights_text().splitlines() if line[:1] != "#")
@@ -294,8 +294,8 @@ def second_odds() -> Odds:
 
 
 def compiled(trees: Sequence[str], numbers: int) -> Odds:
-    """Compile `trees` into one function that returns their sum. A tree lists its nodes, left
-    branches first: `12<0.5` goes left if argument 12 is at most 0.5.
+    """Compile `trees` into one function that adds up their results. Each tree lists its nodes,
+    left branches first: `12<0.5` goes left if argument 12 is at most 0.5.
     """
     names = ",".join(f"x{n}" for n in range(numbers))
     body = "+".join(_expression(iter(tree.split())) for tree in trees) or "0.0"
@@ -369,8 +369,9 @@ def probabilities(view: PageView, kinds: dict[str, float]) -> list[float]:
 
 
 def bar(blocks: list[Block], chances: list[float]) -> float:
-    """Return the probability threshold with the best expected F1 for this page. It is half of the
-    best F1 (Lipton et al. 2014, "Optimal Thresholding of Classifiers to Maximize F1 Measure").
+    """Return the probability threshold that maximizes this page's expected F1. It is half the
+    maximum F1 (Lipton et al. 2014, "Optimal Thresholding of Classifiers to Maximize F1
+    Measure").
     """
     expected = sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True))
     best = right = taken = 0.0

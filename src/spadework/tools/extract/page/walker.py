@@ -33,7 +33,7 @@ from spadework.tools.extract.page.input_limits import is_hidden
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item, assemble
 from spadework.tools.text.tables import NAMES, NO_NAMES
 
-#: A bold cell. A first row of bold cells is a header.
+#: A bold cell. If all cells with text in the first row are bold, that row is a header.
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
 _PIPE = re.compile(r"(?<!\\)\|")
 _LAYOUT = "table,pre,h1,h2,form,article,textarea,iframe"
@@ -108,7 +108,8 @@ def read_table(
             links += block.links
     if not lines:
         return blocks
-    # Forums lay out each comment beside empty cells for votes and depth.
+    # Forums lay out a comment as the only filled cell of a table, beside cells for votes and
+    # depth.
     alone = not header and len(lines[0]) > 1 and sum(map(bool, chain(*lines))) == 1
     kind, text = ("p", assemble(last).strip()) if alone else ("table", _markdown(lines, header))
     return [*blocks, Block(kind, text, chars, link_chars, frame, inside, tuple(links))]
@@ -239,7 +240,9 @@ class Walker:
             self._line.code(text)
 
     def _is_done(self, node: LexborNode, tag: str, attributes: dict[str, str | None]) -> bool:
-        """Emit code and data tables. Return whether the element needs no further processing."""
+        """Emit an element if it is code or a data table, and return whether it needs no further
+        processing.
+        """
         if tag in elements.VERBATIM:
             self._emit_code(code_text(node), language(node))
         elif is_listing(node, tag, attributes):

@@ -17,7 +17,7 @@ import pypdfium2
 from spadework.tools.extract.notation import Place, joined
 from spadework.tools.extract.office.docx import is_fixed_font
 
-#: pdfium's character for a word broken at a line end.
+#: The character with which pdfium marks a word broken at the end of a line.
 BROKEN = "\ufffe"
 #: Minimum gap between columns, in letter heights.
 WIDE_GAP = 1.2
@@ -60,7 +60,7 @@ class Line:
 
 
 def lines(text_page: Any, gap: float = WIDE_GAP) -> Iterator[list[Line]]:
-    """Yield the parts of each line, which is split at gaps wider than `gap` letter heights."""
+    """Yield the parts of each line, split at gaps wider than `gap` letter heights."""
     text = text_page.get_text_range()
     known = text_page.count_chars()
     for span in _whole_lines(text_page, text, known):
@@ -196,7 +196,9 @@ def _baseline(text_page: Any, place: int) -> float:
 
 
 def _letter(text: str) -> int:
-    """Return the index of the middle letter. Punctuation may use another font."""
+    """Return the index of the middle letter, skipping punctuation, which may be set in another
+    font.
+    """
     letters = [place for place, sign in enumerate(text) if sign.isalpha()]
     return letters[len(letters) // 2] if letters else 0
 

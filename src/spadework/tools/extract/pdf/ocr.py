@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from PIL import Image
 
 
-#: Maximum pixels before scaling down, twice those of a page at 200 dpi.
+#: Maximum pixels before an image is scaled down: twice as many as in a page at 200 dpi.
 MAX_PIXELS = 8_000_000
-#: Images with a longer side below SMALL_SIDE pixels are enlarged by ENLARGED.
+#: Images whose longer side is below SMALL_SIDE pixels are enlarged by the factor ENLARGED.
 SMALL_SIDE, ENLARGED = 1_200, 2
-#: Minimum OCR confidence (0–100) of the median word of a line, and of any word.
+#: Minimum OCR confidence (0–100) of a line's median word, and of each word that is kept.
 SURE, LEAST_SURE = 60, 20
 #: Maximum seconds spent on one picture.
 SECONDS = 20.0
@@ -96,7 +96,9 @@ def text_in(image: Image.Image) -> str:
 
 
 def _on_white(image: Image.Image) -> Image.Image:
-    """Convert to grey on white. Transparent parts would turn black."""
+    """Convert an image to grey on a white background, because transparent parts would turn
+    black.
+    """
     if image.mode not in ("RGBA", "LA", "PA") and "transparency" not in image.info:
         return image.convert("L")
     from PIL import Image  # Pillow is optional.

@@ -36,9 +36,9 @@ from spadework.tools.extract.process import reading_until
 _PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
 #: Pixels per PDF point when a page is rendered.
 DOTS = 200 / 72
-#: Maximum letters on a scanned page, and minimum share of the page that a picture covers.
+#: Maximum letters on a scanned page, and minimum fraction of the page that a picture covers.
 FEW_LETTERS, MOST_OF_PAGE = 150, 0.5
-#: A scanned line gets the usual font size if it deviates from it by less than this fraction.
+#: A scanned line gets the usual font size if its size differs by less than this fraction.
 ALIKE = 0.35
 
 
@@ -96,7 +96,7 @@ SHORT_LINE = 0.7
 LARGER, SMALLER = 1.12, 0.97
 #: Minimum ratio between the font sizes of two headings of the same level.
 SAME = 0.94
-#: Maximum letters in a large heading, and in a bold heading of text size.
+#: Maximum letters in a large heading, and in a bold heading of body-text size.
 LONGEST, LONGEST_BOLD = 200, 100
 #: Code lines that are more than this many line heights apart are separated by a blank line.
 CODE_GAP = 1.9
@@ -239,8 +239,8 @@ _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 
 
 def extract_pdf(body: bytes, url: str) -> Extracted:
-    """Return a PDF's text and metadata, ending with a note on unread pages. Raises Unreadable if
-    the file is damaged, locked or without text.
+    """Return a PDF's metadata and its text, which ends with a note on unread pages. Raises
+    Unreadable if the file is damaged, locked or contains no text.
     """
     try:
         with _READER_PDFIUM, closing(_PdfDocument(body)) as document:
@@ -304,8 +304,8 @@ def _lines(text_page: Any) -> list[list[Line]]:
 
 
 def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]:
-    """Return the lines `cells`. Those outside tables are split into parts as they are in
-    `found`.
+    """Return the lines `cells`, but with lines outside tables split into parts in the same way as
+    in `found`.
     """
 
     def place(line: list[Line]) -> tuple[float, float]:

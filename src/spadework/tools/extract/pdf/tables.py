@@ -21,7 +21,7 @@ THICK = 3.0
 LONG = 6.0
 #: Maximum distance at which two rules count as meeting, in points.
 NEAR = 3.0
-#: Maximum number of objects to examine, and of rules on a page. A drawing has more rules.
+#: Maximum objects to examine, and maximum rules on a page. A page with more rules is a drawing.
 MOST_DRAWN, MOST_RULES = 10_000, 600
 
 

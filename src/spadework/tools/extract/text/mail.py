@@ -133,7 +133,7 @@ def _read(message: _Properties, url: str) -> Extracted:
 
 
 class _Properties:
-    """The properties of an Outlook message, by number."""
+    """The properties of an Outlook message, keyed by number."""
 
     def __init__(self, storage: Any) -> None:
         self._storage = storage

@@ -145,7 +145,7 @@ class _Writer:
             self.pictured = True
 
     def _image(self, token: Token) -> None:
-        # Images in links or at the start are badges. Others may belong to a sentence.
+        # Images in links or at the start are badges. Other images may be part of a sentence.
         self.pictured = True
         if not self._open and self.unlinked:
             self._add(token.content)

@@ -89,7 +89,7 @@ def _list(lines: list[str]) -> str:
 
 
 def _unwrap_lines(lines: list[str]) -> str:
-    """Join wrapped lines. Short lines, as in addresses and verse, stay apart."""
+    """Join wrapped lines, but keep short lines separate, as in addresses and verse."""
     text = lines[0].strip()
     for before, line in pairwise(lines):
         text += (" " if len(before) >= _WRAPPED else "\n") + line.strip()
@@ -128,7 +128,7 @@ _RST_PLACE = re.compile(r"\|([^|\s][^|\n]{,60})\|_{,2}")
 
 
 def extract_rst(text: str, url: str) -> Extracted:
-    """Convert reStructuredText to Markdown, without images, comments and site-building
+    """Convert reStructuredText to Markdown, dropping images, comments and site-building
     directives.
     """
     text = cleandoc(text.replace("\r\n", "\n").replace("\r", "\n"))
@@ -183,7 +183,7 @@ def _agreement(text: str, sign: str) -> int:
 
 
 class _Rows:
-    """The rows of delimited data. They end at an overlong cell, which `damage` then mentions."""
+    """Yields the rows of delimited data up to an overlong cell, which `damage` then mentions."""
 
     def __init__(self, text: str, sign: str) -> None:
         self.damage = ""

@@ -25,7 +25,7 @@ GONE_SECONDS = 3.0
 
 
 class Engine:
-    """A Chromium that starts with the first task and restarts when it breaks."""
+    """Runs Chromium, starting it with the first task and restarting it when it breaks."""
 
     def __init__(self, path: str, *, sandbox: bool, pages: int) -> None:
         self._path, self._sandbox, self._pages = path, sandbox, pages

@@ -37,7 +37,7 @@ class Permission:
         self.begin("")
 
     def begin(self, site: str) -> None:
-        """Start a visit to the host `site`. Reset the counts, and the reasons for refusals and
+        """Start a visit to the host `site`, clearing the counters and the recorded refusals and
         failures.
         """
         if site != self._site:
@@ -73,7 +73,7 @@ class Permission:
         return stream
 
     def note(self, host: str, address: str) -> None:
-        """Record the address of `host`, to learn whether the site is internal."""
+        """Record whether `address` is internal if `host` is the visited site."""
         if host == self._site:
             self._inside = not is_public(address)
 
@@ -152,8 +152,8 @@ def parse_request(head: bytes) -> Request:
 
 
 def answer_head(head: bytes) -> bytes:
-    """Return the response head for the browser, turning a server's 407 into 403. Only this proxy
-    may ask for proxy credentials.
+    """Return the response head for the browser, turning a server's 407 into 403, because only this
+    proxy may ask for proxy credentials.
     """
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     if first[8:13].strip() == b"407":

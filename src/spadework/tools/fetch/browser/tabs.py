@@ -25,7 +25,7 @@ _OFF = (
     *("HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay", "MediaRouter"),
     *("NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding", "PreconnectToSearch"),
 )
-#: These flags close routes around the proxy and turn off unused features.
+#: Flags that close routes around the proxy and turn off unused features.
 FLAGS = (
     "--disable-quic",
     # Only the proxy may resolve names.
@@ -141,7 +141,7 @@ class Tab:
 
 
 class Tabs:
-    """The contexts of one browser, with at most `most` in use."""
+    """Manages the contexts of one browser, at most `most` of which are in use at a time."""
 
     def __init__(self, browser: Browser, proxy: Proxy, most: int) -> None:
         self._browser, self._proxy = browser, proxy
@@ -208,8 +208,8 @@ class Tabs:
             self._slots.release()
 
     async def _emptied(self, tab: Tab) -> None:
-        """Empty a context but keep its page, because a new page would need a process that starts
-        slowly.
+        """Empty a context but keep its page, because a new page would need a new process, which is
+        slow to start.
         """
         tab.visits += 1
         try:

@@ -22,9 +22,9 @@ from spadework.tools.fetch.exchange import Answer, Fetched
 from spadework.tools.fetch.guard import check_url, printable_url
 
 LEVEL = 2
-#: Milliseconds without new text until a loaded page counts as settled.
+#: Milliseconds without new text after which a loaded page counts as settled.
 QUIET = 250
-#: Milliseconds without new text until a loading page counts as settled.
+#: Milliseconds without new text after which a loading page counts as settled.
 LONG_QUIET = 1_500
 #: Pages with fewer characters may take up to SETTLE seconds to settle while loading, and then up
 #: to EMPTY more.
@@ -49,7 +49,7 @@ _CHARS = "document.body ? document.body.innerText.trim().length : 0"
 _BEGINNING = "document.documentElement.outerHTML.slice(0, 20000)"
 _ERROR_PAGE = "chrome-error:"
 _GONE = ("Execution context was destroyed", "frame was detached", "Cannot find context")
-#: Errors from invalid script results, which only tampering pages cause.
+#: Errors raised for invalid script results, which only a page that tampers with them produces.
 _ODD = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
 T = TypeVar("T")
 
