@@ -535,3 +535,27 @@ def test_the_word_compare_is_not_looked_for() -> None:
     made = plan(Question(text="Compare ferrolite and zorblatt"), [])
     [gap] = assess(made, made.topics[-1], (page("ferrolite", FERROLITE),), ()).gaps
     assert gap == "No source mentions zorblatt."
+
+
+def test_of_a_list_the_item_with_the_asked_value_comes_first() -> None:
+    prices = """# Prices
+
+The price of entry in euros:
+
+- Entry for adults with a guide: 9
+- Entry for children: 4
+- Entry for students: 6
+"""
+    found = quotes(judged("What is the price of entry for students?", page("prices", prices)))
+    assert found[:2] == ["The price of entry in euros:", "Entry for students: 6"]
+    # Steps keep their order, whichever fits the question best.
+    steps = """# Press
+
+How to clean the press:
+
+1. Unplug the press from the wall.
+2. Wipe the press with a cloth.
+3. To clean the ink of the press, use spirit.
+"""
+    found = " ".join(quotes(judged("How do I clean the ink of the press?", page("press", steps))))
+    assert found.index("Unplug") < found.index("Wipe") < found.index("spirit")

@@ -256,7 +256,7 @@ def choose(
             chosen.append(one)
             before.append(one.own)
             used += size
-    return _in_lists(chosen)
+    return _in_lists(chosen, slot)
 
 
 def _may_follow(one: Scored, chosen: Sequence[Scored], slot: Slot) -> bool:
@@ -275,13 +275,16 @@ def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
     return [*proving, *(one for one in ranked if not one.proves)]
 
 
-def _in_lists(chosen: Sequence[Scored]) -> list[Scored]:
-    """Put the chosen items of a list or table together, at the position of the first one."""
+def _in_lists(chosen: Sequence[Scored], slot: Slot) -> list[Scored]:
+    """Put the chosen items of a list or table together, at the position of the first one. If a
+    number, date or name is asked for, the best item comes first. Otherwise keep the page order.
+    """
     places = [
         (_page(s), s.candidate.block if s.candidate.kind in ("item", "row") else s.candidate.spans)
         for s in chosen
     ]
-    starts = [s.candidate.start for s in chosen]
+    asks_value = slot.kind in VALUES and slot.kind != "definition"
+    starts = [n if asks_value else s.candidate.start for n, s in enumerate(chosen)]
     order = sorted(range(len(chosen)), key=lambda n: (places.index(places[n]), starts[n]))
     return [chosen[n] for n in order]
 
