@@ -89,14 +89,14 @@ class Backend(Protocol):
     async def list_news(
         self, settings: Settings, known: Mapping[str, int]
     ) -> dict[str, tuple[int, str]]:
-        """Return the stored lists newer than their `known` versions, as a mapping from each name
-        to its version and rows (JSON).
+        """Return the stored lists that are newer than their `known` versions. Each name maps to
+        (version, rows as JSON).
         """
         return {}
 
     def list_table(self, url: str, name: str, rows: Any, before: Path) -> Any:
-        """Return a list stored in the database. It also counts as created if the file `before`
-        exists.
+        """Return the database list called `name`. It counts as created if it ever changed or if
+        the file `before` exists.
         """
         raise LookupError(_NONE)
 

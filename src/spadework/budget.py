@@ -77,16 +77,16 @@ def total(bills: Iterable[Amounts]) -> Usage:
 
 Price = tuple[float, float]
 
-#: Number of calls assumed to share a limit, so an answer may exceed its usual size only up to
-#: 1/AT_ONCE of what is free.
+#: Number of calls assumed to share a limit. An answer may exceed its usual size only if 1/AT_ONCE
+#: of what is free allows it.
 AT_ONCE = 16
 #: Minimum tokens for an answer; with fewer left, no call is made.
 LEAST_ROOM = 200
 
 
 class HoldRequest(NamedTuple):
-    """The size of a model call in tokens: `told` for the request, and the `usual` and maximum
-    (`most`) size of the answer. Calls with `closing` may use the reserve for the report.
+    """A model call's size in tokens: `told` for the request, and `usual` and `most` (the maximum)
+    for the answer. Calls with `closing` may use what is reserved for the report.
     """
 
     told: int
@@ -220,8 +220,8 @@ class Budget(Deadline):
         self._began: tuple[float, dict[Limit, float]] | None = None
         #: The amounts reserved for rewriting weak parts of the report.
         self._again: dict[Limit, float] = {}
-        #: Amounts spent before writing began by calls that may use the writing reserve, such as
-        #: the model test. They reduce the reserve, so that enough is left for judging.
+        #: What calls with access to the writing reserve, such as the model test, spent before
+        #: writing began. These amounts reduce the reserve, so that enough is left for judging.
         self.early: dict[Limit, float] = {}
 
     @classmethod

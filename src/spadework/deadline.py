@@ -12,15 +12,14 @@ Phase = Literal["plan", "search", "read", "assess", "write"]
 Shares = Mapping[Phase, float]
 #: A function that returns whether a step's time is up.
 Late = Callable[[], bool]
-#: A point in a run, defined by the time left: a share of the run time, capped at a number of
-#: seconds.
+#: A point in a run, given as the time left: (share of the run time, maximum seconds).
 Mark = tuple[float, float]
 
 #: Each phase's share of the run time. Unused time passes to later phases. The writing phase's
 #: share of the calls, tokens and money is reserved too.
 BY_CODE: Shares = {"plan": 0.05, "search": 0.10, "read": 0.60, "assess": 0.20, "write": 0.05}
 WITH_MODEL: Shares = {"plan": 0.05, "search": 0.10, "read": 0.35, "assess": 0.20, "write": 0.30}
-#: Planning gets a larger share, because it takes a small model on two cores 14 to 45 s.
+#: Planning gets a larger share, because a small model on two cores needs 14 to 45 s for it.
 QUICK: Shares = {"plan": 0.15, "search": 0.10, "read": 0.50, "assess": 0.20, "write": 0.05}
 
 #: When less time than this is left, only the best pages are read.
@@ -44,8 +43,8 @@ AGAIN = 0.5
 #: Assumed seconds for code to finish a report and exit, used until a run has measured the time.
 CLOSING_SECONDS = 2.0
 CLOSING_SHARE = 0.2
-#: Closing takes as long as composing this many drafts. A draft takes longer with more evidence:
-#: 2.9 s of CPU time for 5,806 entries instead of 0.8 s.
+#: Closing takes as long as composing this many drafts. More evidence makes a draft slower: with
+#: 5,806 entries, it took 2.9 s of CPU time instead of 0.8 s.
 CLOSING_DRAFTS = 4.0
 
 
@@ -115,15 +114,15 @@ class Deadline:
         return self.seconds if self.replayed is not None else self.reckoned(*phases)
 
     def step(self, *phases: Phase, least: float) -> float:
-        """Return the seconds for one step of these phases: at least `least`, or half the combined
-        time of these phases and reading if that is less.
+        """Return the seconds for one step of these phases. A step that would get less than `least`
+        seconds borrows from reading, up to half of the combined time.
         """
         return max(self.phase(*phases), min(least, self.phase(*phases, "read") / 2))
 
     def judging_seconds(self, call: float) -> float:
-        """Return the seconds for judging a round. If the phase has less than SLOWER times `call`
-        left, judging borrows from writing: a report is worthless if its evidence was not
-        judged.
+        """Return the seconds for judging a round whose model calls take `call` seconds each. If
+        less than SLOWER times `call` is left for judging, borrow from writing: a report is
+        worthless if its evidence was not judged.
         """
         return max(self.phase("assess"), min(SLOWER * call, self.phase("assess", "write") / 2))
 

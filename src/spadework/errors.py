@@ -117,7 +117,7 @@ class NotRecorded(ModelError):
 
 
 class KnowledgeError(SpadeworkError):
-    """The store of pages that earlier runs have read cannot be used."""
+    """The page store, which holds pages read in earlier runs, cannot be used."""
 
 
 class SessionError(SpadeworkError):
@@ -159,7 +159,7 @@ class BudgetSpent(Exception):
 
 
 def how_to_install(extra: str) -> str:
-    """Return the command that installs an optional extra from spadework's folder, because on a
-    package index the name may belong to another project.
+    """Return the command that installs an optional extra. It installs from spadework's folder,
+    because the name on a package index may belong to another project.
     """
     return f'`pip install ".[{extra}]"` in the spadework folder'

@@ -99,10 +99,10 @@ class Notice(Timed):
 
 
 class Asked(Timed, extra="ignore"):  # Interrupts also contain a form for chat clients.
-    """A question to the user: what they mean, or whether the plan is right. An empty answer to
-    `approve` accepts the plan; any other answer lists the wanted topics, one per line. A line
-    "change: …" requests a change. If the last line is "yes", the changed plan is accepted
-    unseen.
+    """A question to the user: `clarify` asks what they mean, and `approve` whether the plan is
+    right. An empty answer to `approve` accepts the plan. Otherwise, each line names a wanted
+    topic or requests a change ("change: …"). If the last line is "yes", the changed plan is
+    accepted unseen.
     """
 
     type: Literal["asked"] = "asked"

@@ -130,8 +130,7 @@ async def assess(
             return judgement
         found = await asyncio.to_thread(extract)
         if not judgement.spots:
-            # None of the model's quotes exist, so use the quotes that were found without the
-            # model.
+            # The model gave no valid quotes, so use the quotes found without it.
             spots = found.spots if found.score > LIKELY else ()
             return replace(judgement, covered=False, score=0.0, spots=spots)
         return ask_for_leads(judgement, found)
@@ -164,15 +163,15 @@ def judgement_of(
 
 
 def leads_on(plan: Plan) -> bool:
-    """Return whether a plan has only one topic and its question contains a relation ("the director
-    of X").
+    """Return whether a plan has a single topic, and a question that identifies something by a
+    relation ("the director of X").
     """
     return len(plan.topics) == 1 and asks_for_a_relation(plan.question)
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """Move the searches for names that were found on the pages to the front. If there are any such
-    searches, the topic is not covered.
+    """Put the searches for names found on the pages before all others. If there are any, the topic
+    is not covered.
     """
     if found.score > LIKELY:
         return judgement

@@ -1,4 +1,4 @@
-"""Review a report and rewrite its weak sections, but only at the deep effort level."""
+"""In deep-effort runs, review the report and rewrite its weak sections."""
 
 from __future__ import annotations
 

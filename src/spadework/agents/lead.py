@@ -1,4 +1,4 @@
-"""Split a question into topics, after deciding whether to ask the user what is meant."""
+"""Decide whether to ask the user what a question means, and split it into topics."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ class PlanAnswer(Reply):
 
 @cache
 def _reply_type(most: int) -> type[PlanAnswer]:
-    """Return a reply type for at most `most` topics, because small models tend to use up any
-    limit.
+    """Return a reply type that allows at most `most` topics. Small models would tend to use up a
+    higher limit.
     """
     return create_model(
         "PlanAnswer", __base__=PlanAnswer, topics=(list[TopicAnswer], at_most(most))

@@ -166,11 +166,11 @@ def _points_to_tell(plan: Plan, coverage: Mapping[str, Coverage]) -> dict[str, l
 def _check_outline(
     answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan, wanted: Sequence[str]
 ) -> Outline | None:
-    """Validate the model's outline, or return None if no section has evidence.
+    """Return the validated outline, or None if no section has evidence.
     - Sections with the same heading are merged.
     - Headings that no entry supports, or that look like prompt injections, are replaced.
     - An entry that is neither used nor left out goes to the first section of its topic.
-    - A topic whose entries no section uses gets its own section.
+    - A topic gets its own section if no section uses its entries.
     """
     known = merged(ledger)
     once = list(dict.fromkeys(known.values()))

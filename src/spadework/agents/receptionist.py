@@ -1,5 +1,5 @@
-"""Distinguish research questions from small talk and from chores of chat clients, such as writing
-a title.
+"""Distinguish research questions from small talk and chat-client chores, such as writing a
+title.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _BARE = re.compile(
     r" (?:\S+ ){1,4}words|words (?:max|at most|or (?:less|fewer)))\b",
     re.IGNORECASE,
 )
-#: The maximum number of characters in an instruction. In a message more than twice as long,
+#: The maximum number of characters in an instruction. If a message has more than twice as many,
 #: everything after the instruction is material.
 _HEAD_CHARS = 400
 #: An answer of at most this many tokens cannot hold a cited sentence.
@@ -231,7 +231,7 @@ async def receive_message(
 
 
 def by_rules(said: str) -> Received | None:
-    """Classify a message that is not a chore, or return None if it may be a question."""
+    """Classify a message that is not a chore, or return None if the rules cannot tell."""
     left, talk, kind = _split_small_talk(said)
     if kind and not left:
         return Received(kind="talk", answer=talk.about if kind == "opens" else talk.welcome)
@@ -241,8 +241,8 @@ def by_rules(said: str) -> Received | None:
 
 
 def _split_small_talk(said: str) -> tuple[str, Talk, str]:
-    """Return the text without its small talk, the phrases of the language that matched, and
-    "opens", "closes" or "" (if there is no small talk).
+    """Return the text without its small talk, the matching language's phrases, and the kind of
+    small talk: "opens", "closes", or "" if there is none.
     """
     talks = [talk for talk in _small_talks() if talk.opens.search(said) or talk.closes.search(said)]
     if not talks and said.strip() and not _WORD.search(said):

@@ -1,4 +1,4 @@
-"""Reject off-topic hits and, at the deep effort level, judge whether to read more."""
+"""Reject off-topic hits and, in deep-effort runs, judge whether to read more."""
 
 from __future__ import annotations
 

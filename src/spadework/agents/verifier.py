@@ -111,8 +111,8 @@ def judge_section(section: Section, findings: Findings) -> Checked:
 
 @dataclass(frozen=True)
 class Asked:
-    """A single sentence of `whole` to judge. `unfounded` is the reason to reject it if no model
-    judges it, or "".
+    """A single sentence of `whole` to judge. If no model judges it, `unfounded` is the reason to
+    reject it ("" if there is none).
     """
 
     whole: Stated
@@ -169,7 +169,7 @@ def _check_by_code(
         if each in findings:
             continue
         cited, sentence = material.cited(each.ids), each.sentence
-        # A cell also makes a claim about its row, which a verbatim quote does not prove.
+        # A verbatim quote does not prove what a table cell claims about its row.
         own = each.in_words == sentence.text and own_words(sentence, cited)
         if cited and (own or own_cell(sentence.text, each.row, cited)):
             findings[each] = Finding("supported")

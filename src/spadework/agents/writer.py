@@ -113,8 +113,8 @@ async def _section(
 async def mend(
     model: Model, question: str, checked: Checked, evidence: Sequence[Evidence], *, seconds: float
 ) -> tuple[Changes, list[Problem]]:
-    """Return replacements for sentences that failed or depend on failed ones. Return {} if the
-    model fails.
+    """Return replacements for sentences that failed verification or that depend on such sentences.
+    Return {} if the model fails.
     """
     section, told = checked.section, state_sentences(checked.section)
     prompt = render(
@@ -147,8 +147,8 @@ async def summarise(
     seconds: float,
     asked_on: str = "",
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections, empty if the model fails. `first` is the checked
-    short answer that was written before the sections.
+    """Return a summary of verified sections, or an empty one if the model fails. `first` is the
+    checked short answer written before the sections.
     """
     told = [
         (
@@ -204,7 +204,8 @@ def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
         named = re.compile(rf"[|(\s]*{re.escape(before.row)}\)?\s*:?")
         text = named.sub("", text, count=1).strip("| \n")
     made = parse_sentences(text)
-    # A row label cites nothing. The prompt shows it with the marks of its row, so drop them here.
+    # A row label has no citations of its own, but the prompt shows it with its row's marks. Drop
+    # them here.
     return tuple(s.model_copy(update={"evidence_ids": ()}) if before.label else s for s in made)
 
 

@@ -127,8 +127,8 @@ class Leaving:
         ).start()
 
     def closed(self, home: Path) -> None:
-        """Cancel the exit deadline or, if the process is `alone`, record how long its exit
-        takes.
+        """If the process is `alone`, record how long its exit takes. Otherwise, cancel the exit
+        deadline.
         """
         if not self.alone:
             self._closed.set()

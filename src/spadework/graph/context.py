@@ -58,8 +58,8 @@ def new_session_id() -> str:
 R = TypeVar("R")
 T = TypeVar("T", bool, int, float, str)
 
-#: Seconds to keep a context opened by the graph after its deadline or last use, whichever is
-#: later.
+#: Seconds to keep a context that the graph opened. They count from its deadline or last use,
+#: whichever is later.
 KEPT_SECONDS = 60.0
 #: Minimum seconds for `run_in_time`, even if its phase has less time left.
 LEAST_SECONDS = 0.5
@@ -171,7 +171,7 @@ class SessionContext:
 
     async def run_in_time(self, seconds: float, at: Any, work: Callable[[Late], R]) -> R:
         """Run `work` in a thread, passing it a function that returns whether `seconds` have
-        passed. A replay repeats this function's recorded answers.
+        passed. In a replay, that function repeats its recorded answers.
         """
         numbers, until = count(), time.monotonic() + max(LEAST_SECONDS, seconds)
         first = await self.noted("late from", at, sys.maxsize, sys.maxsize)
@@ -236,7 +236,7 @@ class SessionContext:
         return context
 
     async def index_library(self) -> None:
-        """Build missing library indexes while the run's clock is stopped, unless the user wants
+        """Build missing library indexes with the run's clock stopped. End early if the user wants
         the report now. Raises SearchError, or SettingsError if an index cannot be written.
         """
         seconds = self.budget.until_closing()

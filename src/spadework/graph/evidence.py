@@ -19,7 +19,7 @@ from spadework.values import Evidence, EvidenceKind, Page, Problem, Topic
 
 PROSE = ("paragraph", "list", "quote")
 _KIND_OF: dict[str, EvidenceKind] = {"code": "code", "list": "item"}
-#: Minimum share of the remaining time for adding evidence, even if judging used up its phase.
+#: Minimum share of the remaining time for adding evidence, even if judging took all of its phase.
 LEAST_SHARE = 0.1
 _PAIR = 2
 

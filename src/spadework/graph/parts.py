@@ -100,8 +100,8 @@ class Opened(Value):
 
 @dataclass(frozen=True)
 class Replay:
-    """A session to rerun from its recording. `new_model` holds the settings of the model for
-    requests that were not recorded.
+    """A session to rerun from its recording. `new_model` holds the settings of the model that
+    answers requests missing from the recording.
     """
 
     recording: Recording

@@ -1,5 +1,5 @@
-"""Decide which node comes next, and whether a topic is worth another round. The gain of a round
-was measured on questions with known answers (benchmarks/rounds_sweep.py, benchmarks/README.md).
+"""Decide which node comes next, and whether a topic is worth another round. A round's gain was
+measured on questions with known answers (benchmarks/rounds_sweep.py, benchmarks/README.md).
 """
 
 from __future__ import annotations
@@ -119,8 +119,7 @@ def _falls_short(topic: Topic, state: ResearchState) -> set[str]:
 #: Share of the page limit for the first round. The rest is for closing gaps.
 FIRST_ROUND_PAGES = 0.87
 LEAST_PAGES = 2
-#: Number of the round that precedes all searches and judges pages of the session being followed
-#: up.
+#: Number of the round before any search, which judges the pages of the session being followed up.
 KNOWN = 0
 
 

@@ -170,7 +170,7 @@ def _steps(section: Section) -> set[int]:
 
 
 def unlinked(checked: Checked) -> Checked:
-    """Make the web addresses in a section unclickable, and shorten those in its heading to host
+    """Make the web addresses in a section unclickable. In its heading, shorten them to host
     names.
     """
     section = checked.section

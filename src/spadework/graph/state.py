@@ -81,14 +81,14 @@ class ResearchState(TypedDict, total=False):
     question: Required[str]
     attachments: list[str]
     session_id: Required[str]
-    #: The session opened last by this thread. If `session_id` still names it, the next run gets a
-    #: new id.
+    #: The last session that this thread opened. If `session_id` still names it, the next run gets
+    #: a new id.
     opened: str
     follows: str
     earlier: list[str]
     answers: list[str]
-    #: Requests about the form of the report, and its maximum number of words (0: the settings'
-    #: limit).
+    #: `wishes`: requests about the report's form; `most_words`: its maximum number of words (0:
+    #: the settings' limit).
     wishes: str
     most_words: int
     #: The run's start date, used in prompts because they must not read the clock.

@@ -103,8 +103,8 @@ T = TypeVar("T")
 #: Maximum seconds to wait for a server that is down.
 AWAY_SECONDS = 30.0
 AGAIN_SECONDS = 0.25
-#: After this many seconds, the pool stops reconnecting rather than retrying less and less often.
-#: The next caller makes it try again.
+#: The pool stops trying to reconnect after this many seconds, instead of retrying less and less
+#: often. The next caller makes it try again.
 RECONNECT_SECONDS = 3.0
 #: Maximum connections in the pool, besides the listening connection.
 MOST_CONNECTIONS = 6

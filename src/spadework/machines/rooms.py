@@ -147,8 +147,8 @@ class PostgresRooms:
         self._kept: defaultdict[str, list[_Place]] = defaultdict(list)
         #: Resources that this process uses and that other processes are waiting for.
         self._wanted: set[str] = set()
-        #: Maps the ticket of each slot being given back to the slot's resource and to the number
-        #: of seconds that the resource stays closed.
+        #: The slots being given back, by ticket. Each value is the slot's resource, and the number
+        #: of seconds for which that resource stays closed.
         self._leaving: dict[str, tuple[str, float]] = {}
         self._work = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""Find the sessions of all machines by id, as a list, or by an answer that they gave."""
+"""Find the sessions of all machines by id or by an answer that they gave, or list them."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ async def copy_session(
 
 
 async def bring_to_run(shared: SharedSessions, settings: Settings, kept: Kept) -> Path:
-    """Copy a session and the sessions it follows up to this machine in order to run it. Return its
-    folder. Raises SessionBusy.
+    """Copy a session, and the earlier sessions that it builds on, to this machine in order to run
+    it. Return its folder. Raises SessionBusy.
     """
     follows: str = json.loads(kept.brief)["follows"]
     for _ in range(MOST_FOLLOWED):

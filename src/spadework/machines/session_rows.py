@@ -66,8 +66,8 @@ _HELD = "SELECT 1 FROM sessions WHERE id = %s AND run = %s FOR SHARE"
 
 
 class SessionClaim:
-    """A worker's claim to run a session, numbered `run`. `stored` and `exchanged` are the numbers
-    of the last stored event and exchange. `lost` is True after another worker takes over.
+    """A worker's claim (number `run`) on a session. `stored` and `exchanged` are the numbers of
+    the last stored event and exchange. `lost` is True after another worker takes over.
     """
 
     def __init__(
@@ -233,7 +233,7 @@ class Kept(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A session's position `place` (from 1) among the `of` waiting sessions, and the number of
+    """A session's position in the queue: `place` (from 1) of `of` waiting sessions, with `workers`
     live workers. `most_runs` is 0 unless the user's limit delays the session.
     """
 

@@ -219,8 +219,8 @@ async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, t
 
 
 class ListTable(ListFile[Row]):
-    """A list stored in the database. It counts as created if it ever changed or the file `before`
-    exists.
+    """A list stored in the database. It counts as created if it has ever been changed, or if the
+    file `before` exists.
     """
 
     def __init__(self, url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> None:

@@ -140,8 +140,8 @@ LOOK_SECONDS = 600.0
 async def work(
     settings: Settings, most: int, ready: Callable[[str], None], drain: asyncio.Event | None = None
 ) -> None:
-    """Run up to `most` sessions at once until cancelled. Once `drain` is set, take no new session,
-    and give runs `drain_seconds` to end. Call `ready` with a message first. Raises
+    """Call `ready` with a message, then run up to `most` sessions at once until cancelled. Once
+    `drain` is set, take no new sessions, and give running ones `drain_seconds` to end. Raises
     SettingsError.
     """
     name = f"{socket.gethostname()}-{os.getpid()}"

@@ -37,12 +37,12 @@ _CLOSING = "\ufdd2"
 _MARKS = re.compile("([\ufdd0-\ufdd2])")
 #: A tagged block. Forged closing tags cannot end it, because `fence` broke them.
 _BLOCK = re.compile(rf"(?<=<{FENCE}>\n).*?(?=\n</{FENCE}>)", re.DOTALL)
-#: Overlong text is cut after a line, sentence or word, if one ends in the second half of the
-#: allowed length.
+#: Overlong text is cut at the end of a line, sentence or word, if there is one in the second half
+#: of the allowed length.
 _ENDS = ("\n", ". ", " ")
-#: Long passages are cut to this many characters before further passages are dropped. In prompts
-#: cut to a quarter, all 78 facts of 61 dev questions (27 passages each) then remain, versus 73 at
-#: 1,000 and 53 at 600.
+#: Long passages are cut to this many characters before further passages are dropped. On 61 dev
+#: questions (27 passages each), prompts cut to a quarter then keep all 78 facts. At 1,000
+#: characters, they keep 73; at 600, they keep 53.
 ESSENTIAL = 1_500
 #: The order in which the kinds of parts are dropped.
 _ORDER: tuple[Kind, ...] = ("page", "evidence")
@@ -121,8 +121,8 @@ def _environment() -> Environment:
 
 
 def render(role: str, **variables: Any) -> Prompt:
-    """Render a role's prompt: a system message, a line `---`, and a user message. Raises
-    jinja2.UndefinedError for a missing variable.
+    """Render a role's template, in which a line `---` separates the system and user messages.
+    Raises jinja2.UndefinedError for a missing variable.
     """
     system, user = _templates(role)
     text, parts = _split_parts(user.render(variables).strip())
@@ -160,8 +160,8 @@ class _Piece(NamedTuple):
 
 def shorten_prompt(prompt: Prompt, chars: int) -> str:
     """Shorten the user message to at most `chars` characters, if possible. Pages are shortened
-    first, then evidence, then the rest. A message without parts or blocks is cut just before
-    its last paragraph, which is the task.
+    first, then evidence, then the rest. If there are no parts or blocks, the text before the
+    last paragraph is cut, because that paragraph is the task.
     """
     pieces = _pieces(prompt)
     own = {kind: [n for n, piece in enumerate(pieces) if piece.kind == kind] for kind in _ORDER}

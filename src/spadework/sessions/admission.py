@@ -152,7 +152,7 @@ class Admission:
     async def place(
         self, most: int, stop: asyncio.Event, told: Told, whose: Whose = NOBODYS
     ) -> AsyncIterator[None]:
-        """Wait until limits and capacity allow it or `stop` is set, then hold a slot until the
+        """Wait until limits and capacity allow a run, or `stop` is set. Then hold a slot until the
         block ends. `told` receives each new queue position.
         """
         waiter = _Waiter(most, whose, asyncio.get_running_loop(), asyncio.Event())

@@ -67,8 +67,8 @@ class Changes(Value):
 
 
 def earlier_run(home: Path, question: str) -> tuple[Listed, Result] | None:
-    """Return the last successful run of the question whose changes were delivered, with its
-    result, or None.
+    """Return the last successful run of the question and its result, or None. Runs whose changes
+    were not delivered are skipped.
     """
     asked = _one_line(visible(question))
     runs = [one for one in readable_sessions(home) if (one.query, one.kind) == (asked, "research")]
@@ -81,8 +81,8 @@ def earlier_run(home: Path, question: str) -> tuple[Listed, Result] | None:
 
 
 def changes_between(home: Path, before: Result, after: Result) -> Changes:
-    """Return the changes: new quotes that are on no page of the earlier run, and old quotes whose
-    page was read again but that are no longer on any page.
+    """Return two kinds of changes: new quotes and removed quotes. A new quote is on no page of the
+    earlier run. A removed quote is on no page of the later run, which read its page again.
     """
     old, new = _pages(home, before), _pages(home, after)
     read_again = {source.url for source in after.sources}
@@ -196,8 +196,8 @@ async def post(url: str, found: Changes) -> None:
 
 
 async def run_again(settings: Settings, question: str, before: Result | None) -> Changes:
-    """Research a question again, and return the changes since `before` (none if it is None). They
-    are reported again until `mark_told` is called. Raises SessionError if the research fails.
+    """Research a question again, and return the changes since `before` (none if it is None). Later
+    runs repeat them until `mark_told` is called. Raises SessionError if the research fails.
     """
     fresh = settings.with_(knowledge=False, cache_mb=0, clarify=False, approve=False)
     session = Session.start(question, settings=fresh)

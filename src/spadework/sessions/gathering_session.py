@@ -38,7 +38,7 @@ def needed_providers(brief: Brief, providers: tuple[Any, ...]) -> tuple[Any, ...
 
 
 class Gathering:
-    """Gathers or reads one session's pages. `gathered` is the result so far."""
+    """Runs a session that gathers pages or reads one page. `gathered` is the result so far."""
 
     def __init__(self, brief: Brief, context: SessionContext, records: Records) -> None:
         self.gathered = Gathered()
@@ -46,8 +46,8 @@ class Gathering:
 
     async def events(self) -> AsyncGenerator[Event, None]:
         """Yield events, ending with Finished. Pages are recorded even on failure. Raises
-        FetchError if the only page cannot be read, and SearchError if all searches failed
-        without a page.
+        FetchError if the only page cannot be read, and SearchError if all searches failed and
+        no page was read.
         """
         fault: SpadeworkError | None = None
         record = self._context.record

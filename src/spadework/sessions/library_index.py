@@ -19,7 +19,7 @@ from spadework.values import Page, Result, Value
 
 
 class Indexed(Value):
-    """A description of the index, and the skipped files with reasons."""
+    """A description of the index, and the skipped files, each with the reason."""
 
     holds: str
     skipped: tuple[str, ...] = ()
@@ -78,8 +78,8 @@ async def from_library(settings: Settings, most: int) -> tuple[str, ...]:
 
 
 def related(folder: Path, result: Result) -> list[str]:
-    """Return related questions that have not been asked yet: names of open topics, then questions
-    from the headings of pages (cited pages first).
+    """Return related questions that have not been asked yet. Names of open topics come first,
+    followed by questions from page headings (cited pages first).
     """
     asked = {name.casefold() for name in (result.question, *(t.name for t in result.topics))}
     pages = [

@@ -36,7 +36,8 @@ from spadework.tools.ranking.selection import LOCAL, PRESETS, LinkStore
 from spadework.values import Page, Result, Unread, Value
 
 PAGES, MOST_PAGES = 5, 20
-#: How many recent sessions are searched for a page already read, and the page's maximum age.
+#: Number of recent sessions in which to look for a page that was already read, and the page's
+#: maximum age.
 LOOKED_THROUGH, READ_ON = 50, timedelta(hours=1)
 
 #: Maximum seconds to read one page.
@@ -62,8 +63,8 @@ class GatheredPages(Value):
 def gathering_session(
     query: str, *, pages: int = PAGES, settings: Settings | None = None
 ) -> Session:
-    """Return a session that gathers the best 1 to 20 pages without a model. Raises SettingsError.
-    Running it raises SearchError if every search fails.
+    """Return a session that gathers the `pages` best pages (1 to 20) without a model. Raises
+    SettingsError. Running the session raises SearchError if every search fails.
     """
     settings = settings or Settings.load()
     most = min(max(1, pages), MOST_PAGES)

@@ -183,7 +183,7 @@ def why_waiting(most: int) -> str:
 
 @asynccontextmanager
 async def day_limit(budget: Budget, settings: Settings, *, replayed: bool) -> AsyncIterator[None]:
-    """Limit what a run may spend to the money left for today, unless it is a replay. Raises
+    """Limit a run's spending to the money left for today. Replays are not limited. Raises
     DaySpent.
     """
     found = None if replayed else await day_limit_of(settings)

@@ -1,5 +1,5 @@
-"""The sessions running in this process, and their watchers. A mark in each session's folder tells
-the next server process to resume the session.
+"""The sessions running in this process, and their watchers. A marker file in a session's folder
+tells the next server process to resume that session.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CANCEL_SECONDS = 5.0
 
 
 class Run:
-    """A running session. Event number n is `recorded[n - 1]`, which is None if it is damaged."""
+    """A running session. Event number n is `recorded[n - 1]`, which is None for a damaged event."""
 
     def __init__(self, session: Session, recorded: list[Event | None]) -> None:
         self.session = session
@@ -78,8 +78,8 @@ class Run:
         self._wake()
 
     async def watch(self, after: int) -> AsyncGenerator[tuple[int, Event], None]:
-        """Yield (number, event) pairs after number `after`. An unrecorded note has the number of
-        the event before it.
+        """Yield (number, event) pairs after number `after`. Notes are not recorded, so each has
+        the number of the event before it.
         """
         n, noted = after, 0
         while True:

@@ -134,8 +134,8 @@ class Preview(Value):
 
 
 async def preview(session: Session, tell: Callable[[str], None] = lambda text: None) -> Preview:
-    """Return the plan that a session would make. A model's plan is stored and reused. Raises
-    SettingsError.
+    """Return the plan that a session would make, with its forecast. A plan made by a model is
+    stored and reused. Raises SettingsError.
     """
 
     def emit(event: Event) -> None:

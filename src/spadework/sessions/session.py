@@ -198,10 +198,11 @@ class Session:
         self._answers: asyncio.Queue[str] = asyncio.Queue()
         #: A notice about stored settings that are ignored.
         self._set_aside = ""
-        #: Seconds that code took to finish the report, or None if there is no result yet.
+        #: Seconds of the reserved time used to finish the report, or None if there is no result
+        #: yet.
         self._writing: float | None = None
-        #: If workers run the session, the number of events already seen. None means all events up
-        #: to the last `Ended`.
+        #: Number of events already seen, used only if workers run the session. None means all
+        #: events up to the last `Ended`.
         self.seen: int | None = None
 
     @property
@@ -220,8 +221,8 @@ class Session:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """Return a new session. If `follows` is an earlier session's id, the new one searches only
-        for facts missing from the earlier session's pages. Otherwise, `earlier` holds the
+        """Return a new session. If `follows` is an earlier session's id, the new session searches
+        only for facts missing from that session's pages. Without `follows`, `earlier` holds the
         previous questions, oldest first. Raises SettingsError or SessionNotFound.
         """
         question = " ".join(visible(question).split())
@@ -265,8 +266,8 @@ class Session:
 
     def wishing(self, wishes: str, most_words: int = 0) -> Self:
         """Set the form of the report. `wishes` describes its length, format, language and
-        audience, and `most_words` limits its words (0: as in the settings). Call this before
-        the run.
+        audience. `most_words` is its maximum number of words (0: as in the settings). Call this
+        before the run.
         """
         self.brief = replace(
             self.brief, wishes=visible(wishes)[:MOST_WISHES], most_words=max(0, most_words)
@@ -275,8 +276,8 @@ class Session:
 
     def search_with(self, *sources: Any) -> Self:
         """Search with these providers: LangChain tools or retrievers, or objects like
-        `spadework.tools.search.provider.Provider`. Call this before the run, and again before
-        it is resumed. They replace `auto`, but not providers named in the setting `search`.
+        `spadework.tools.search.provider.Provider`. They replace `auto`, but not providers named
+        in the setting `search`. Call this before a run, and again before resuming it.
         """
         self._providers += sources
         return self
@@ -370,8 +371,8 @@ class Session:
 
     @property
     def elsewhere(self) -> bool:
-        """True if workers run the session. A replay, or a session with added providers, runs
-        here.
+        """True if workers run the session. Replays and sessions with added providers run in this
+        process.
         """
         own = bool(self._replay or self._providers)
         return not own and by_workers(self.session_id, self.brief, self.settings)

@@ -35,9 +35,9 @@ _END = object()
 async def parts_until_deadline(
     stream: AsyncIterator[Any], context: SessionContext, unwritten: Mark = (0.0, 0.0)
 ) -> AsyncGenerator[Any, None]:
-    """Yield the stream's parts, the recorded events, and EMERGENCY when the report must be
-    written. Stop shortly after the deadline, or at the time `unwritten` if writing has not
-    begun.
+    """Yield the stream's parts and the recorded events. When the report must be written at once,
+    yield EMERGENCY. Stop shortly after the deadline, or at the time `unwritten` if writing has
+    not begun by then.
     """
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)
@@ -189,7 +189,7 @@ def _of_change(change: Any) -> list[Event]:
     ]
 
 
-#: Maximum seconds to wait for a run to close, and the minimum if it has finished.
+#: Maximum seconds to wait while a run closes, and the minimum for a finished run.
 CLOSING_SECONDS, LEAST_CLOSING = 10.0, 1.0
 
 Tell = Callable[[Event], None]

@@ -104,8 +104,8 @@ def kept_list(
     return table
 
 
-#: `read` allows users to read their own sessions, `ask` to start and change research, and `admin`
-#: to use only the server's settings page and metrics.
+#: `read` lets users read their own sessions, and `ask` lets them start and change research.
+#: `admin` gives access only to the server's settings page and metrics.
 Scope = Literal["read", "ask", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
@@ -233,8 +233,8 @@ class People:
         return bool(self.settings.user_header) or self.tokens.any_user
 
     async def look(self) -> None:
-        """Reload the tokens if another process changed them. On DiskFailed or SettingsError, the
-        caller must let nobody in.
+        """Reload the tokens if another process changed them. If this raises DiskFailed or
+        SettingsError, the caller must refuse all users.
         """
         if self.settings.database_url is None:
             return

@@ -31,8 +31,8 @@ def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | 
 
 
 class Recommendation(Value):
-    """A search that would fill a gap. If `led_to`, it looks for the page about a name that the
-    evidence led to.
+    """A search that would fill a gap. `led_to` means that it looks for a page about a name found
+    in the evidence.
     """
 
     query: str
@@ -80,11 +80,11 @@ class Shortfall(Value):
 
 
 class Coverage(Value):
-    """How well the ledger, the collected evidence, covers a topic.
+    """How well the ledger (the collected evidence) covers a topic.
     - `score`: 0..1; `quality`: the latest rating.
     - `gaps`: what is missing.
     - `differences`: figures, dates and names on which sources differ.
-    - `near`: the evidence is only the closest found, and probably does not answer the topic.
+    - `near`: the evidence is only the closest match, and probably does not address the topic.
     - `judge`: the name of the model that judged the topic, or `CODE`.
     """
 
@@ -122,8 +122,8 @@ class Round(Value):
 
 
 class Side(Value):
-    """One side of a disagreement, with a weight of 0..1. If `changed_copy`, it rests only on newer
-    near-copies of another side's pages.
+    """One side of a disagreement, with a weight of 0..1. `changed_copy` means that its only
+    evidence is newer near-copies of another side's pages.
     """
 
     claim: str

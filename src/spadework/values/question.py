@@ -30,7 +30,7 @@ class Question(Value):
     - `earlier`: previous questions, oldest first; `answers`: their answers, "" if unknown.
     - `asked_on`: the ISO date of the run.
     - `wishes`: instructions on the report's form.
-    - `keeps`: the headings of an earlier report to which only missing parts are added.
+    - `keeps`: the headings of an earlier report, if only its missing parts are to be added.
     """
 
     text: str
@@ -84,7 +84,7 @@ class Query(Value):
 
 class Topic(Value):
     """A topic to cover. `expects` is the kind of answer sought, and `must_cover` lists words or
-    aspects without which the topic is not answered.
+    aspects that must be covered.
     """
 
     name: str

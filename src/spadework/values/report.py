@@ -69,9 +69,9 @@ class Sentence(Value):
 
 
 class Part(Value):
-    """A part of a section in one form, such as a list. `takes` is the number of sentences in each
-    paragraph, list item or table cell (row by row). A sub-heading has only `text`. `quoted`
-    parts keep the wording of the pages.
+    """A part of a section with a single form, such as a list. `takes` holds the number of
+    sentences in each paragraph, list item or table cell (row by row). A sub-heading has only
+    `text`. `quoted` parts keep the wording of the pages.
     """
 
     form: Form
@@ -110,8 +110,8 @@ class Section(Value):
         return self.model_copy(update={"sentences": told})
 
     def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Section:
-        """Return the section with sentences replaced or removed by position. Empty parts and table
-        rows are dropped.
+        """Return the section with sentences replaced or removed by position. Empty parts and empty
+        table rows are dropped.
         """
         after = [tuple(changes.get(n, (one,))) for n, one in enumerate(self.sentences)]
         parts, at = [], 0
@@ -283,7 +283,7 @@ class Usage(Value):
 
 
 class CoveredTopic(Value):
-    """A topic of a result. If `near`, its evidence is only the closest found."""
+    """A topic in a result. `near` means that its evidence is only the closest match found."""
 
     name: str
     covered: bool

@@ -63,8 +63,8 @@ class Lead(Value):
 
 
 class Choice(Value):
-    """The decision on a hit (`fate`) and its reason (`why`). `rrf` is the hit's fused rank
-    score.
+    """The decision about a hit (`fate`) and the reason for it (`why`). `rrf` is the hit's fused
+    rank score.
     """
 
     url: str
@@ -77,8 +77,8 @@ class Choice(Value):
 
 
 class Attempt(Value):
-    """An attempt to fetch a page. `level` is None if it was cancelled early, and `status` is 0
-    without a response. If `cached`, nothing was sent.
+    """An attempt to fetch a page. `level` is None if it was cancelled early. `status` is 0 if
+    there was no response. `cached` means that no request was sent.
     """
 
     level: int | None = None
@@ -166,9 +166,9 @@ class Evidence(Value):
     - `claim`: a model's self-contained rewording of the quote, if any.
     - `origin`: the same for all near-copies of a page, which are counted once.
     - `language`: the programming language of code.
-    The column names of a "row" are at offset `columns` of the page. In "cells", the first cell
-    of a row labels the other cells. An "item" is number `step` (from 1) of the list that starts
-    at `steps`.
+    For the kind "row", the column names are at offset `columns` of the page. For "cells", the
+    first cell of a row labels the other cells. An "item" is number `step` (from 1) in the list
+    that starts at `steps`.
     """
 
     id: str

@@ -156,8 +156,8 @@ class _Told(NamedTuple):
 def _told_rows(
     question: str, own: Sequence[Evidence], pages: Mapping[str, str], say: Phrases
 ) -> _Told | None:
-    """Return the value computed from quoted rows, or None if there is no such value or a single
-    row already states it.
+    """Return the value computed from quoted rows. Return None if there is no such value, or if a
+    single row already states it.
     """
     by_page = {e.content_hash: e for e in own}
     for digest, page in by_page.items():

@@ -123,8 +123,8 @@ SEVERAL = 3
 
 
 class Standard(NamedTuple):
-    """The minimum and the desired quality (0 to 10) of a topic's evidence, and the minimum number
-    of domains it must come from.
+    """The requirements for a topic's evidence: its minimum and target quality (0 to 10), and the
+    minimum number of source domains.
     """
 
     quality: float = 7.5
@@ -237,8 +237,8 @@ def _rows(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 
 def _both(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Return whether the quotes mention each side of a comparison. If no quote is in the
-    question's language, assume that they do, because names may differ.
+    """Return whether the quotes mention both sides of a comparison. If no quote is in the
+    question's language, return True, because names may be spelled differently.
     """
     code = spoken(topic.question)
     if len(topic.must_cover) != SIDES or all(spoken(e.quote) != code for e in known):

@@ -16,8 +16,8 @@ from spadework.values import Evidence, Recommendation, Topic
 
 #: The maximum number of names to follow, per page and in total.
 MOST_EACH, MOST_HOPS = 2, 4
-#: The score bonus of a name for each relation word in its sentence, and for a "by" or "of" before
-#: the name.
+#: A name's score bonuses: one for each relation word in its sentence, and one for a "by" or "of"
+#: before it.
 ROLE, LINK = 2.0, 1.0
 #: The score bonus for a name with several words, and the minimum number of characters in a name.
 MANY, LEAST_CHARS = 0.5, 3
@@ -70,7 +70,7 @@ class Trail:
     """The names to follow for a question (hops).
     - `ahead`: hops to search for next.
     - `via`: hops already searched for.
-    - `titles`: titles of the shown pages, if the evidence mentions them.
+    - `titles`: the shown pages' titles that the evidence mentions.
     - `further`: the `titles` that are not in the question.
     """
 
@@ -81,8 +81,8 @@ class Trail:
 
 
 def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]) -> Trail:
-    """Return the names to follow for a question. There are none unless the question contains a
-    relation.
+    """Return the names to follow for a question that identifies something by a relation ("the
+    director of X"). Other questions have none.
     """
     asked = stems(question)
     titled = any(asked <= stems(passage.page.title) for passage in shown)

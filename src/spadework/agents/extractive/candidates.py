@@ -33,8 +33,8 @@ _DATELINE = re.compile(
 )
 #: The minimum number of characters in a candidate (a quotable part of a passage).
 LEAST_CHARS = 12
-#: The minimum number of words in an incomplete sentence. This excludes bylines such as "By Lena
-#: Brodsky, staff writer".
+#: An incomplete sentence is quoted only if it has at least this many words. This excludes bylines
+#: such as "By Lena Brodsky, staff writer".
 LEAST_WORDS = 7
 
 
@@ -135,7 +135,7 @@ class _Passage:
         texts, leads = [self._read(span) for span in spans], False
         for n, text in enumerate(texts):
             last = n + 1 == len(texts)
-            # Quote an introducing sentence only with its list or code, and never quote a short
+            # Quote an introductory sentence only with its list or code, and never quote a short
             # fragment alone.
             leads = text.endswith(_LEADS) or (last and not is_ended(text) and self._led_by(after))
             leads = leads or is_term(self.text, block)

@@ -123,8 +123,8 @@ def _last_sides(text: str, spoken: Language) -> list[str]:
 
 
 def _apart(side: str, before: str, spoken: Language) -> tuple[str, str]:
-    """Split a side of a comparison from its criteria. The criteria cannot begin with a preposition
-    that is also in `before`.
+    """Split a text into a side of a comparison and the criteria that follow, if any. The criteria
+    cannot begin with a preposition that is also in `before`.
     """
     for found in spoken.regarding.finditer(side):
         own, rest = side[: found.start()], side[found.start() :]

@@ -1,5 +1,5 @@
-"""Decide without a model what to quote for a topic, and whether it answers the topic. The
-measurements are in benchmarks/README.md.
+"""Choose quotes for a topic without a model, and decide whether they answer it. For measurements,
+see benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from spadework.values import Evidence, Page, Plan, Recommendation, Topic
 ABOVE = 0.5
 #: The weight of question words that do not belong to the current aspect.
 ASIDE = 0.3
-#: The strength of the penalty for long candidates, and the bonus of the first page over the last.
+#: The strengths of the penalty for long candidates and of the bonus for the first-ranked page.
+#: Later pages get a smaller bonus.
 LENGTH, FIRST_PAGE = 0.15, 0.5
 #: The exponents for the passage's score and for the position in the page. Each was fitted on five
 #: of six data sets, and confirmed on the sixth.
@@ -37,11 +38,11 @@ PASSAGE, LEAST_PASSAGE, DECAY, DECAY_CHARS = 0.5, 0.01, 0.25, 2_000
 FITTING_VALUE, FITTING_FORM = 2.5, 1.5
 #: The weights of question words inside a list and in the text above it.
 IN_LIST = (0.5, 1.0)
-#: The maximum number of characters to quote, sentences to quote for a proven fact, and passages to
-#: quote from if nothing is proven.
+#: The maximum number of characters to quote, of sentences for a proven fact, and of passages if
+#: nothing is proven.
 ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
-#: Among more than FEW candidates, words often co-occur by chance: 124 of 127 answers from notes
-#: and news were right (at most 382 candidates), but only 13 of 37 from manuals (980 to 6,000). A
+#: With more than FEW candidates, words often co-occur by chance: 124 of 127 answers were right
+#: with up to 382 candidates (notes and news), but only 13 of 37 with 980 to 6,000 (manuals). A
 #: proof must then state the answer itself, and at most MOST_STATING pages may do so.
 FEW, MOST_STATING = 500, 2
 #: The fraction of shared words that makes one candidate repeat another.
@@ -70,8 +71,8 @@ _STEPS = re.compile(r"^(?:```|\d+\. )", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Scored:
-    """A scored candidate. `own` holds the word stems of its text, and `near` adds those in its
-    headings. It `proves` an answer if it contains both the subject and the requested thing.
+    """A scored candidate. `own` holds its text's word stems, and `near` also includes its
+    headings' stems. `proves` means that it contains both the subject and the requested thing.
     """
 
     candidate: Candidate
@@ -85,9 +86,9 @@ class Scored:
 @dataclass(frozen=True)
 class Opinion:
     """What to quote for a question, best first.
-    - `proven`, `denied`: whether the quotes prove every aspect, and whether one denies an
-      aspect.
-    - `share`: the largest fraction of the question's words that is found in one quote.
+    - `proven`, `denied`: whether the quotes prove every aspect, and whether any quote denies
+      one.
+    - `share`: the largest fraction of the question's words found in a single quote.
     - `missing`: word stems of the question that occur on no page.
     """
 
@@ -110,8 +111,8 @@ class Pool:
         self.ranks = _rank_pages(shown)
 
     def pages_about(self, question: str, named: Stems) -> set[str]:
-        """Return the URLs of pages about a module or name in the question, or all URLs if there
-        are none.
+        """Return the URLs of the pages about a module or name in the question, or of all pages if
+        none match.
         """
         modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
         titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}
@@ -361,8 +362,8 @@ def _bare(heading: str) -> str:
 
 #: The score of an unproven topic when one quote (with its headings) contains all its words.
 UNPROVEN = 0.6
-#: If no quote (with its headings) contains at least the fraction NEAREST of the question's words,
-#: assume that no page is about the question, and keep at most MOST_NEAREST quotes.
+#: If no quote (with its headings) contains this fraction (NEAREST) of the question's words, assume
+#: that no page is about the question, and keep at most MOST_NEAREST quotes.
 NEAREST, MOST_NEAREST = 0.5, 2
 
 

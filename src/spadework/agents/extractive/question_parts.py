@@ -1,4 +1,4 @@
-"""Split a question into parts, each with its expected kind of answer, and long pasted material
+"""Split a question into parts, each with its expected kind of answer. Split long pasted material
 into topics.
 """
 
@@ -82,8 +82,8 @@ def _is_wish(clause: str, spoken: Language) -> bool:
 
 
 def parts(question: str) -> list[Asked]:
-    """Return the parts of a question, at least one. Split only where parts clearly expect
-    different answers and make sense alone.
+    """Return the parts of a question, at least one. Split only where the parts make sense alone
+    and clearly call for different answers.
     """
     whole = " ".join(question.split())
     spoken = language(language_of(whole) or "en")

@@ -271,8 +271,8 @@ def _cue_words(text: str, code: str) -> list[str]:
 
 
 def _subject_words(text: str, code: str) -> Stems:
-    """Return a question's word stems. In a script without spaces, remove question words first,
-    because they would form pairs with their neighbours.
+    """Return a question's word stems. If its writing system uses no spaces, remove question words
+    first, because they would form character pairs with their neighbours.
     """
     if not language(code).unspaced:
         return stems(text, code)

@@ -105,8 +105,8 @@ A = TypeVar("A", bound=BaseModel)
 #: The maximum number of times an overlong request is shortened, and the fraction to cut if the
 #: excess is unknown.
 MOST_CUTS, CUT_AWAY = 6, 0.3
-#: The maximum number of requests for a well-formed reply. The lead (the planning role) gets more,
-#: because the whole run depends on its plan.
+#: The maximum number of attempts to get a well-formed reply. The lead (the planning role) gets
+#: more, because the whole run depends on its plan.
 TRIES, LEAD_TRIES = 2, 3
 #: Keep only this fraction of the tokens that would fit, because texts are cut by characters.
 CLOSE = 0.97

@@ -33,7 +33,8 @@ MOST_LET_THROUGH = 1
 LEAST_ASKED = 20
 #: The minimum context size, in tokens, for asking everything in one call.
 WHOLE_CONTEXT = 8_000
-#: The number of sentences per call if the context is smaller, or after a reply was cut off.
+#: The number of sentences per call if the context is smaller than WHOLE_CONTEXT, or after a reply
+#: was cut off.
 BATCH = 10
 #: How long a result is valid. The server's model may change under the same name.
 KEPT_SECONDS = 30 * 86_400

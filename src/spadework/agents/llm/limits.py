@@ -31,8 +31,8 @@ ANSWERS: dict[Role, int] = {
 THOUGHTS = 2_000
 #: The number of answer lengths to remember per role.
 REMEMBERED = 8
-#: Expect at most the longest remembered answer times this factor. If lengths are log-normal with a
-#: standard deviation of half the mean, one in 40 is longer still (one in 9 without the factor).
+#: Expect at most this many times the longest remembered answer. If lengths are log-normal with a
+#: standard deviation of half the mean, one in 40 exceeds that (one in 9 without the factor).
 MARGIN = 1.5
 CLOSING: tuple[Role, ...] = ("writer", "verifier")
 
@@ -55,8 +55,8 @@ WRITTEN = 6
 LEAST_WORK = 100
 #: The minimum plausible context size, in tokens.
 LEAST_CONTEXT = 1_000
-#: If the server's token count is below this fraction of ours, it dropped text. Tokenizers differ
-#: by less.
+#: If the server's token count is below this fraction of ours, the server dropped text. Different
+#: tokenizers alone do not differ that much.
 CUT_SHARE = 0.6
 #: The minimum number of tokens for comparing our count with the server's, and the maximum ratio of
 #: the server's count to ours.

@@ -161,8 +161,8 @@ async def _unknown(place: Place, settings: Settings) -> ModelError | None:
 async def offered_models(
     settings: Settings, known: Sequence[tuple[str, str]] = ()
 ) -> Sequence[tuple[str, str]]:
-    """Return the models to choose from as pairs of setting and label, the default first. If the
-    server lists none within a second, return `known`.
+    """Return the models to choose from as (setting, label) pairs, the default first. If the server
+    lists none within a second, return `known`.
     """
     served = [*settings.prices] if settings.openai_api_key else []
     if settings.openai_base_url:

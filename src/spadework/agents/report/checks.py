@@ -120,7 +120,7 @@ class Known:
 
 
 def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
-    """Return the words, in lowercase, of each name in `text` whose initials occur in the texts
+    """Return the lowercase words of each name in `text` whose initials occur in any of the texts
     `there`.
     """
     found = set()
@@ -237,8 +237,8 @@ def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
 
 
 def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -> str:
-    """Return a heading on one line, or "" if it looks like a prompt injection or the texts `there`
-    do not support it. `home` is the fallback language.
+    """Return a heading on one line. Return "" if it looks like a prompt injection, or if the texts
+    `there` do not support it. `home` is the fallback language.
     """
     line = " ".join(heading.split())
     words = line.split()
@@ -343,8 +343,8 @@ def _singular(name: str) -> str:
 
 
 def _opening_words(said: str, code: str) -> set[str]:
-    """Return the first words of sentences that may be names. Ignore words before a comma or colon
-    ("Meanwhile,"), which are rarely names.
+    """Return the words that begin a sentence and may be names. Ignore words before a comma or
+    colon ("Meanwhile,"), which are rarely names.
     """
     known = language(code)
     ordinary = known.stop | known.starters | known.leans

@@ -21,8 +21,8 @@ _TOGETHER = ("item", "row", "cells", "code")
 def shorter(
     section: Section, asked: str, ledger: Mapping[str, Evidence], repeated: Collection[str] = ()
 ) -> Section:
-    """Return the section with only the half of its passages that best match the question `asked`.
-    Passages whose sentences are all in `repeated` are dropped.
+    """Return the section with only the half of its passages that best matches the question
+    `asked`. Drop passages whose sentences are all in `repeated`.
     """
     passages = _passages(section.sentences, ledger)
     code = spoken(asked)

@@ -84,8 +84,8 @@ class _Made:
     parts: list[Part] = field(default_factory=list)
 
     def goes_on(self, first: int) -> Part | None:
-        """Remove and return the earlier numbered list that a list starting at `first` continues,
-        if any. The parts between the two lists become part of the earlier list's last item.
+        """Remove and return the numbered list that a new list starting at `first` continues, if
+        any. The parts in between become part of its last item.
         """
         forms = [part.form for part in self.parts]
         if first < 2 or "steps" not in forms:

@@ -183,8 +183,8 @@ def places(section: Section) -> tuple[Place, ...]:
 
 
 def _in_line(part: Part, next_: int, made: list[Place], last: int | None) -> int | None:
-    """Append the places of a part's sentences to `made`. Return the position of the sentence that
-    the next part may depend on.
+    """Append the places of a part's sentences to `made`. Return the position of the sentence on
+    which the next part may depend.
     """
     end = len(made) + sum(part.takes)
     before = last

@@ -29,7 +29,7 @@ from spadework.visible import one_line
 
 
 def read_one(page: str, settings: Settings, level: int, *, as_json: bool) -> None:
-    """Print a page as Markdown or JSON. Reading levels below `level` are not tried. Raises
+    """Print a page as Markdown or JSON. `level` is the first reading level to try. Raises
     SettingsError or FetchError.
     """
     if not page:

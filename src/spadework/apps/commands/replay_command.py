@@ -17,8 +17,8 @@ _LATE = "The session ran out of time in the middle of a step, which a replay can
 
 
 def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) -> int:
-    """Print or write a replayed session's report. Return 1 if a replay without a `model` gives
-    another report or lacks recorded answers, else 0.
+    """Print or write a replayed session's report. Return 1 if, without a `model`, the report
+    differs or recorded answers are missing, else 0.
     """
     output = Output(to).check()
     roles = dict.fromkeys(("model", "judge_model", "writer_model"), model)

@@ -202,7 +202,7 @@ class ToolContext:
 
     @property
     def form_tokens(self) -> int:
-        """The maximum tokens in each of the two forms of an output: text and structured content."""
+        """The maximum number of tokens in each form of an output (text and structured content)."""
         return ANSWER_TOKENS // 2 - ROOM_TOKENS
 
 

@@ -123,8 +123,8 @@ def _session(query: str, session_id: str, settings: Settings, follows: str, wish
 
 
 def _answer(result: Result, door: ToolContext) -> CallToolResult:
-    """Return a research result as a tool result, which is an error if the run failed. Unless time
-    ran out, it is also an error if a search failed and nothing was read.
+    """Return a research result as a tool result. It is an error if the run failed. It is also an
+    error if a search failed and nothing was read, unless time ran out.
     """
     in_vain = not result.sources and any(problem.stage == "search" for problem in result.problems)
     failed = result.status == "failed" or (in_vain and result.status != "time_limited")
@@ -136,9 +136,9 @@ def _answer(result: Result, door: ToolContext) -> CallToolResult:
 def structure_result(
     result: Result, texts: Mapping[str, str], tokens: int, folder: str = ""
 ) -> ResearchAnswer:
-    """Fit a result into `tokens` tokens by cutting its lists, its report and its page `texts`,
-    keyed by content hash. `folder` is the session's folder, or "" for callers that cannot open
-    it.
+    """Fit a result into `tokens` tokens by cutting its lists, report and page texts. `texts` maps
+    content hashes to page texts. `folder` is the session's folder, or "" for callers that
+    cannot open it.
     """
     lists: dict[str, list[BaseModel]] = {
         "topics": [_topic(topic) for topic in result.topics],

@@ -240,7 +240,7 @@ def build_answer(
 
 M = TypeVar("M", bound=BaseModel)
 
-#: Maximum fraction of a text to cut so that it ends after a paragraph, a line or a word.
+#: Maximum fraction of a text to cut off so that it ends at a paragraph, line or word break.
 SEARCHED_SHARE = 0.2
 
 
@@ -260,8 +260,8 @@ class Stretch:
 
 
 def stretch(text: str, offset: int, chars: int, tokens: int, *, exact: bool = False) -> Stretch:
-    """Return up to `chars` characters of a text from `offset`, limited to `tokens` tokens as JSON,
-    but at least one. With `exact`, they may end inside a word if all `chars` fit.
+    """Return up to `chars` characters from `offset`, at most `tokens` tokens as JSON, but at least
+    one character. If all `chars` fit, `exact` allows an end inside a word.
     """
     offset = min(max(0, offset), len(text))
     window = text[offset : offset + chars]

@@ -73,7 +73,9 @@ async def remember(settings: Settings, answer: str, session_id: str) -> None:
 
 
 async def recall_session(settings: Settings, answer: str) -> str:
-    """Return the id of the session that gave an answer, or "" if it is unknown or unavailable."""
+    """Return the id of the session that gave an answer, or "" if the session is unknown or
+    unavailable.
+    """
     known = _hash(answer)
     session_id = await backend_of(settings).answered_by(settings, known) or await asyncio.to_thread(
         _read, settings.home / FOLDER / known
@@ -242,7 +244,7 @@ async def _session(asked: ChatRequest, runs: Runs) -> Session:
 
 
 class _Stream(StreamingResponse):
-    """A streamed response that frees its slot among the running questions, even if it never
+    """A streamed response. Its place among the running questions is freed even if the stream never
     starts.
     """
 

@@ -239,8 +239,8 @@ def at_once(greeted: Greeted, asked: ChatRequest) -> Response:
 
 
 def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any], str]:
-    """Return a message and its finish reason. If the client's own task requires it, the message is
-    JSON or a function call.
+    """Return a message and its finish reason. If a client's automatic request asks for JSON or a
+    function call, the message has that form.
     """
     function, format_ = _function(asked, greeted.task), asked.response_format
     wanted = function.get("parameters") if function else format_ and format_.shape()

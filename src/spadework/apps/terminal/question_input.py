@@ -45,7 +45,8 @@ from spadework.tools.stores.private_files import private_file, write_atomically
 from spadework.values import Plan
 from spadework.visible import one_line
 
-#: Seconds to wait for a pipe's first byte, because cron, CI and ssh leave unused pipes open.
+#: Seconds to wait for a pipe's first byte. The wait is limited because cron, CI and ssh leave
+#: unused pipes open.
 FIRST_BYTE_SECONDS = 1.0
 #: Maximum seconds of silence after the first byte.
 SILENCE_SECONDS = 10.0
@@ -162,8 +163,8 @@ def followed_session(home: Path, follows: str, *, last: bool) -> str:
 
 
 def searching_as(settings: Settings, follows: str) -> Settings:
-    """Return the settings with `search` and `library`, where unset, taken from the session being
-    followed up on. Servers must not call this. Raises SessionNotFound.
+    """Return the settings, with `search` and `library` filled in from the followed session if
+    unset. Servers must not call this. Raises SessionNotFound.
     """
     if not follows:
         return settings

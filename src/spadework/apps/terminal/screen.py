@@ -30,9 +30,7 @@ def can_ask() -> bool:
 
 
 def is_plain(stream: TextIO) -> bool:
-    """Return whether `stream` needs plain lines because it is not a terminal, or lacks color or
-    UTF-8.
-    """
+    """Return whether `stream` needs plain lines: it is not a terminal, or lacks color or UTF-8."""
     dumb = os.environ.get("TERM", "") in ("dumb", "") and os.name != "nt"
     no_marks = "utf" not in (stream.encoding or "").lower()
     return not stream.isatty() or bool(os.environ.get("NO_COLOR")) or dumb or no_marks

@@ -82,8 +82,8 @@ async def folder_of(web: Web, session_id: str) -> Path:
 
 
 def read_versions(home: Path, session_id: str) -> list[tuple[str, str, str]]:
-    """Return the id, question and report of a session and of the sessions it follows up on, oldest
-    first.
+    """Return (id, question, report) for each session in a chain of follow-ups, oldest first. The
+    chain ends with `session_id`.
     """
     found: list[tuple[str, str, str]] = []
     with suppress(SessionError):
@@ -188,8 +188,8 @@ def _words(status: str, found: CoverageState | None) -> str:
 
 
 def _entry(data: Listed, web: Web, workers: Set[str], held: Set[str]) -> Entry:
-    """Return a list entry. Sessions in `workers` are running on workers, and sessions in `held` in
-    other processes.
+    """Return a list entry. `workers` has the ids of sessions running on workers, and `held` the
+    ids of sessions running in other processes.
     """
     if data.unreadable:
         return Entry(data.id, data.unreadable, UNREADABLE, "Cannot be read")

@@ -50,8 +50,8 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """One of the `of` parts of a page, with its `number` (counted from 1) and its content, either
-    `lines` or `html`.
+    """Part `number` (counted from 1) of a page with `of` parts. Its content is either `lines` or
+    `html`.
     """
 
     number: int
@@ -138,8 +138,8 @@ QUOTED = "quoted word for word"
 
 @dataclass(frozen=True)
 class Proof:
-    """The URL of a quote's stored page, the trust in its source (0 to 100) and its verdict.
-    `judged` is true if the run used a model.
+    """A quote's verdict, the trust in its source (0 to 100), and the URL of its stored page
+    (`snapshot`). `judged` is true if the run used a model.
     """
 
     snapshot: str

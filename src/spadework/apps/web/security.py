@@ -63,7 +63,9 @@ SCOPES: frozenset[Permission] = frozenset(("read", "ask"))
 
 @dataclass(frozen=True)
 class Proxies:
-    """Trusted proxy networks, and the header in which proxies name the user, or "" if unused."""
+    """Trusted proxy networks. `header` is the header in which proxies name the user, or "" if
+    unused.
+    """
 
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
     header: str = ""
@@ -82,8 +84,8 @@ class Proxies:
         return cls(networks, settings.user_header)
 
     def user(self, scope: Scope, headers: Headers) -> User | None:
-        """Return the user named by a trusted proxy, or None if there is not exactly one valid
-        name.
+        """Return the user named by a trusted proxy. Return None unless the proxy gave exactly one
+        valid name.
         """
         if not self.header or not self._trusts(scope):
             return None
@@ -147,8 +149,8 @@ class Access:
 
     @classmethod
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
-        """Return the access rules of a server at `host`, creating a missing token if other
-        machines can reach the server or if there are users. Raises SettingsError.
+        """Return the access rules of a server at `host`. If other machines can reach it or it has
+        users, create a missing token. Raises SettingsError.
         """
         names = ("localhost", socket.gethostname(), host, *settings.serve_hosts)
         own = frozenset(name.lower() for name in names)

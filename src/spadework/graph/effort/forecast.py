@@ -121,8 +121,8 @@ def _model_seconds(more: int, calls: tuple[int, int], plan_seconds: float) -> tu
 
 
 def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
-    """Return how many model calls a run makes with one round, and with `more` further rounds.
-    Calls for cleaning pages are not counted, because cleaning uses only spare calls.
+    """Return the model calls of a run with one round, and of a run with `more` further rounds.
+    Cleaning pages is not counted, because it uses only spare calls.
     """
     deep = settings.effort == "deep"
     low = 1 + 2 * count + (count > 1) + (2 * count + 1 if deep else 0)

@@ -15,7 +15,7 @@ from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.settings import Role
 from spadework.values import Problem
 
-#: A model that is slower than this (in tokens per second) only plans, assesses and writes.
+#: Speed in tokens per second. A slower model only plans, assesses and writes.
 LEAST_SPEED = 200.0
 #: Tokens of a model call that screens hits.
 LOOK_TOKENS = 800
@@ -29,8 +29,8 @@ EXAMINATION_TOKENS = 4_000
 
 
 def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) -> bool:
-    """Return whether enough calls are left for `looks` screenings and the whole answer, and enough
-    tokens and money for the screenings and the assessments.
+    """Return whether the budget allows `looks` calls for screening hits. Enough calls must be left
+    for the whole answer, and enough tokens and money for the assessments.
     """
     budget = context.budget
     if budget.limits.calls - budget.spent("calls") - looks < tasks + topics + 3:
@@ -39,8 +39,8 @@ def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) 
 
 
 def payable(context: SessionContext, *, closing: bool = False) -> float:
-    """Return how many tokens are left and affordable at the assessor's price. The tokens for a
-    running model test are deducted, but not those for other running calls.
+    """Return how many tokens are left and affordable at the assessor's price. Of the running
+    calls, only a model test is deducted.
     """
     free = context.budget.free(closing=closing, settled=True)
     examining = context.examination is not None and not context.examination.done()
@@ -52,8 +52,8 @@ def payable(context: SessionContext, *, closing: bool = False) -> float:
 
 
 async def is_fast(context: SessionContext, *roles: Role) -> bool:
-    """Return whether optional model calls are allowed: never when the effort is quick or the model
-    is slow.
+    """Return whether optional model calls are allowed. They are not at quick effort, or if the
+    model is slow.
     """
     if context.model is None or context.quick:
         return False
@@ -67,8 +67,8 @@ _NO_TIME = "There was no time for the test."
 
 
 def begin(context: SessionContext) -> None:
-    """Start the model's test in the background, except in a replay, whose clock would advance if a
-    recorded answer were read early.
+    """Start the model's test in the background. Do nothing in a replay: reading a recorded answer
+    early would advance the replay's clock.
     """
     if context.model and context.journal.recording is None:
         _begin(context)
@@ -119,8 +119,8 @@ async def recall(context: SessionContext) -> None:
 
 
 async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """Return the model that may now judge and write, or None along with any problem that explains
-    why.
+    """Return the model and a list of problems. The model is None if it cannot judge and write. A
+    problem then says why, unless there is no model.
     """
     if context.model is None:
         return None, []
@@ -142,7 +142,7 @@ async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Pr
 
 
 async def judge_in_time(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """Return the model that may now judge, or None if only code can do so in time."""
+    """Return the result of `judge`, or (None, []) if only code can judge in time."""
     return (None, []) if context.budget.until_closing() <= 0 else await judge(context, at)
 
 

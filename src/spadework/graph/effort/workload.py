@@ -39,8 +39,8 @@ async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: fl
 #: Maximum topics in a model's plan, by effort.
 MOST_TOPICS: dict[Effort, int] = {"quick": 3, "normal": 6, "deep": 12}
 QUERIES = 4
-# These numbers apply only with a model, because its later rounds fill gaps. Without a model, so
-# few pages missed answers (benchmarks/README.md).
+# These numbers apply only with a model, because its later rounds fill gaps. Without a model, runs
+# limited to so few pages missed answers (benchmarks/README.md).
 SIMPLE_QUERIES = 3
 SIMPLE_PAGES = 6
 #: Maximum recommended queries per topic in a later round, and seconds per query.
@@ -55,9 +55,9 @@ DEEP_TIMES_ALONE = 20
 
 
 class Workload(NamedTuple):
-    """One worker's maximum queries and pages. With `broad`, the first round does not count pages
-    that another worker reads. With `reads_on`, workers whose topics are still open also
-    read hits left over from earlier searches.
+    """One worker's maximum queries and pages. If `broad`, a page that another worker reads does
+    not count in the first round. If `reads_on`, workers whose topics are still open also read
+    hits left over from earlier searches.
     """
 
     queries: int

@@ -138,8 +138,8 @@ def found_for_it(before: Earlier, state: ResearchState) -> list[Evidence]:
 
 
 def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
-    """Merge a report's plan, coverage and shortfalls with those of its follow-up. A topic in both
-    keeps all its evidence.
+    """Merge the plan, coverage and shortfalls of a report and its follow-up. A topic that is in
+    both keeps all its evidence.
     """
     new = state["plan"]
     names = {topic.name for topic in before.plan.topics}
@@ -159,8 +159,8 @@ def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
 def _shortfalls(
     before: Earlier, plan: Plan, now: list[Shortfall], coverage: dict[str, Coverage]
 ) -> list[Shortfall]:
-    """Add the earlier shortfalls to `now`, except those on topics with new evidence. New evidence
-    on any topic also rules out earlier shortfalls of the whole report.
+    """Put the earlier shortfalls that still apply before `now`. If a topic has new evidence, its
+    earlier shortfalls are dropped, and so are the earlier ones about the whole report.
     """
     anew = {t.name for t in plan.topics if t.name in coverage and coverage[t.name].evidence_ids}
     anew |= {""} if anew else set()

@@ -31,8 +31,8 @@ MOST_NEAR = 8
 
 @dataclass(frozen=True)
 class Base:
-    """A report before a change. `places` maps a changed heading to its old section's index. With
-    `better`, a rewritten section must not lose sentences.
+    """A report before a change. `places` maps a changed heading to its old section's index. If
+    `better` is set, a rewritten section must not lose sentences.
     """
 
     sections: Sequence[Section]
@@ -75,13 +75,14 @@ async def check_changed(
     state: ResearchState, model: Model | None, base: Base, material: Material, check: Check
 ) -> dict[str, Any]:
     """Verify the changed sections, and return the state updates. A section keeps its old text if
-    all new sentences fail or, with `base.better`, if it lost sentences.
+    all its new sentences fail, or if `base.better` is set and the new text lost sentences.
     """
     sections = state.get("sections", [])
     changed = [section for section in sections if section not in base.sections]
     found = await verify_sections(model, state["plan"], changed, material, check)
     made = {section.heading: section for section in found.sections}
-    # Only quotes chosen by code are left of these new sections, so the earlier text is better.
+    # All the model's sentences in these sections failed, which leaves only quotes chosen by code,
+    # so the earlier text is better.
     empty = {s.heading for s in changed if base.of(s.heading) and _fell_to_code(s, made)}
     stands: list[Section] = []
     places: dict[str, int] = {}
@@ -214,8 +215,8 @@ def _was_found(point: Weakness, fresh: Sequence[Evidence]) -> bool:
 def _home(
     entry: Evidence, review: Review, sections: Sequence[Section], ledger: Sequence[Evidence]
 ) -> str:
-    """Return the heading of the section where an entry belongs: the one that the editor named, or
-    else the one that cites the topic's entries most often.
+    """Return the heading of the section where an entry belongs. This is the section that the
+    editor named, or else the one that cites the most entries on the same topic.
     """
     for point in review.weaknesses:
         if point.query and point.section and point.topic == entry.topic:

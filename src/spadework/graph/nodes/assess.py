@@ -104,8 +104,8 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
         found = _coverage(topic, judgement, proof, context.settings.completeness)
         back = old is not None and (no_better(found, old) if by_code else not new)
         if old and back:
-            # Keep the earlier coverage. If code judged because a model call failed, add the quotes
-            # that code found.
+            # Keep the earlier coverage. If a model call failed and code judged instead, add the
+            # quotes that code found.
             wanted = judgement.recommendations or old.recommendations
             more = found.evidence_ids if context.judging and not found.near else ()
             ids = tuple(dict.fromkeys([*old.evidence_ids, *more]))
@@ -300,8 +300,8 @@ def _why(old: Coverage | None, coverage: Coverage, new: int) -> str:
 
 
 async def fuse_finds(context: SessionContext, state: ResearchState) -> dict[str, Any]:
-    """Return all pages, the latest round's passages by topic and, after the first round, perhaps a
-    new plan.
+    """Return the state updates: all pages, and the latest round's passages by topic. After the
+    first round, they may include a new plan.
     """
     number = max(task.round for task in state["tasks"])
     tasks = [task for task in state["tasks"] if task.round == number]

@@ -102,7 +102,7 @@ async def _cleaned(
 
     async def allowed() -> bool:
         ceiling = context.budget.limits.calls
-        # Calls for pages that are being cleaned may not be charged yet, so they are deducted here.
+        # Calls for pages still being cleaned might not be charged yet, so they are deducted here.
         left = int(ceiling - context.budget.spent("calls")) - CALLS * context.cleaning
         poor = payable(context) < CALLS * LOOK_TOKENS + topics * ANSWER_TOKENS
         if poor or not may_clean(ceiling, left, context.cleanings, topics):
@@ -116,7 +116,7 @@ async def _cleaned(
         problems.extend(failed)
         return digest
 
-    # The key omits the topic, so that only the first worker with a page pays for its cleaning.
+    # The key omits the topic, so that workers with the same page pay for its cleaning only once.
     digest = await context.journal.once("clean", key, str, work)
     if digest == page.content_hash:
         return page, problems
@@ -148,6 +148,7 @@ async def _shorten(
             seconds=round(time.monotonic() - began, 3),
         )
     )
-    # Store the event first, because it is not sent again once the journal has the cleaned page.
+    # Store the event first: once the journal has the cleaned page, a resumed run does not send the
+    # event again.
     await context.record.written()
     return digest, failed

@@ -40,8 +40,8 @@ class Looked(NamedTuple):
 
 
 async def readable(model: Model, room: int, seconds: float, share: int = 1) -> int:
-    """Return how many of `room` tokens the model can read in time, at least LEAST_ROOM. `share` is
-    the number of calls among which the time is divided.
+    """Return how many of `room` tokens the model can read in time, but at least LEAST_ROOM. The
+    time is divided among `share` calls.
     """
     speed = await model.speed("assessor")
     most = int(READING_SHARE * seconds * speed / max(1, share)) if speed else room
@@ -73,15 +73,15 @@ PASSAGE_CHARS = 1_500
 PAGE_PRIOR = 0.5
 #: Maximum passages per page, so that long pages leave room for others.
 PER_PAGE = 12
-#: A passage is shown only if its score is at least this share of the best score. In
-#: benchmarks/answers.py (146 questions), no fact is lost, and the benchmark's halves need 75 % and
-#: 65 % of the tokens. At 0.2, one fact is lost; at 0.4, ten.
+#: A passage is shown only if its score is at least this share of the best score. On the 146
+#: questions of benchmarks/answers.py, no fact is lost, and the benchmark's two halves need 75 %
+#: and 65 % of the tokens. At 0.2, one fact is lost; at 0.4, ten.
 FLOOR = 0.15
 #: At least this many tokens are shown, even with low scores, because passages that contradict
 #: others are rarely worded like the question.
 FILL = 3_000
-#: Passages above this share of the best score are shown even if they fit another topic better. At
-#: 0.5, three recorded runs lose no cited passage and need 86 % of the tokens.
+#: Passages that fit another topic better are dropped below this share of their own topic's best
+#: score. At 0.5, three recorded runs lose no cited passage and need 86 % of the tokens.
 SHARED = 0.6
 #: In a later round, this many pages per search always contribute their best new passage. Three
 #: recorded runs then keep all 149 cited quotes, but lose four if a topic's searches are joined
@@ -98,9 +98,9 @@ SPLITTING = 0.25
 
 class Room(NamedTuple):
     """Limits for the passages to show: `chars` characters in total, and `per_page` passages per
-    page. After `fill` characters, a passage must score at least `floor` times the best score.
-    If it fits another topic better, it must score at least `shared` times its topic's best.
-    With `each`, every page's best passage comes first.
+    page. After `fill` characters, a passage must score at least `floor` times the best score. A
+    passage that fits another topic better must score at least `shared` times its own topic's
+    best. If `each`, every page's best passage comes first.
     """
 
     chars: int
@@ -268,8 +268,8 @@ def _distinct(cuts: Sequence[Cut]) -> list[Cut]:
 
 
 async def _room(context: SessionContext, at: str, *, by_model: bool) -> Room:
-    """Return the limits for the passages to show. They are higher when the effort is deep, because
-    several calls then share the reading.
+    """Return the limits for the passages to show. They are higher at deep effort, where several
+    calls share the reading.
     """
     room = EXTRACTIVE
     if by_model:

@@ -1,4 +1,4 @@
-"""When the effort is deep, have an editor review the report, and repair it once."""
+"""For deep-effort runs, have an editor review the report, then revise it once."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _too_late(context: SessionContext, state: ResearchState) -> str:
         return "all allowed rounds are used up."
     if limit := context.budget.refused or context.budget.ended_by():
         return f"the budget for {limit} is used up."
-    # A report already exists, so the time needs to suffice only for the round and for rewriting.
+    # A report already exists, so the remaining time need only cover the round and the rewriting.
     fits = context.budget.fits(state.get("plan_seconds", 0.0))
     return "" if fits else "there was no time."
 

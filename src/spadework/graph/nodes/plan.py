@@ -34,8 +34,8 @@ from spadework.values import CODE, Forecast, Hit, Plan, Problem, Question
 
 #: Minimum seconds for planning, on which all other steps depend.
 LEAST_SECONDS = 6.0
-#: Seconds within which most runs have a plan, excluding the model's time. If starting takes
-#: longer, such as for indexing, the time is added to the forecast.
+#: Most runs have a plan within this many seconds, excluding the model's time. If starting takes
+#: longer, for example because of indexing, the time taken is added to the forecast.
 START_SECONDS = 5.0
 _AGAIN = (
     "The plan is reused from an earlier session with the same question. To plan afresh, delete that"
@@ -78,10 +78,10 @@ async def make_plan(
 async def plan_again(
     context: SessionContext, question: Question, hits: Sequence[Hit], plan: Plan
 ) -> tuple[Plan | None, list[Problem], float]:
-    """Return a new plan based on the first round's pages (or None), the problems, and the seconds
-    that the model took. There is no new plan without a model or when users approve plans. If
-    the model may not judge, code makes the plan; otherwise, the model replaces only a plan made
-    by code.
+    """Return a new plan or None, the problems, and the seconds the model took. The plan is based
+    on the first round's pages. It is None if there is no model, or if plans need the user's
+    approval. If the model is not allowed to judge, code makes the plan. Otherwise, the model
+    replaces only a plan that code made.
     """
     if context.model is None or context.settings.approve:
         return None, [], 0.0

@@ -55,9 +55,9 @@ async def read_pages(
     emit: Emit,
     taken: AbstractSet[str] = frozenset(),
 ) -> tuple[list[Page], list[Unread], list[Problem]]:
-    """Return the pages of `chosen`, the unread hits, and problems. Hits in `reserve` replace
-    failed and slow pages. Pages `taken` by other workers (canonical URLs) do not count towards
-    the number of pages wanted.
+    """Return the pages read, the unread hits, and problems. Hits in `reserve` replace failed and
+    slow pages of `chosen`. `taken` holds the canonical URLs of other workers' pages, which do
+    not count towards the number of pages wanted.
     """
     hits = [*chosen, *reserve]
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)

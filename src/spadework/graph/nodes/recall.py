@@ -38,8 +38,8 @@ class Known(Value):
     problems: tuple[Problem, ...] = ()
 
     def as_list(self, lists: Sequence[Sequence[Hit]]) -> list[list[Hit]]:
-        """Return one list of the known pages that no search found, so that known pages found again
-        get no extra weight.
+        """Return the known pages that no search found, as a single list. Pages that a search found
+        too are left out, so that they get no extra weight.
         """
         found = {canonical_url(hit.url) for hits in lists for hit in hits}
         left = [hit for hit in self.hits if canonical_url(hit.url) not in found]
@@ -115,8 +115,8 @@ async def _ask_store(
 
 
 async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> list[Page]:
-    """Add the pages of the session `follows` to this session, and return them. A plan about the
-    present gets only pages from the last day.
+    """Add the pages of the session `follows` to this session, and return them. If the plan is
+    about the present, only pages from the last day are added.
     """
     if not follows:
         return []

@@ -1,4 +1,4 @@
-"""Search for one task, unless the journal has the answers."""
+"""Run one task's searches, unless the journal has the answers."""
 
 from __future__ import annotations
 

@@ -82,8 +82,8 @@ async def weigh_hits(
     async def work() -> dict[str, float]:
         return await asyncio.to_thread(_worths, context, hits)
 
-    # Installed software and the restrictions of hosts may change before a replay, so the scores
-    # are recorded.
+    # The installed software and hosts' restrictions may change before a replay, so the scores are
+    # recorded.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     worth = await context.journal.moment(
         "foreseen", key, dict[str, float], work, dict[str, float]()
@@ -114,7 +114,7 @@ def _worths(context: SessionContext, hits: Sequence[Hit]) -> dict[str, float]:
     most = context.browser.max_level
     if any(level >= BROWSER for level in level_of.values()) and context.browser.what_is_missing:
         most = min(most, BROWSER - 1)
-    # Hits on hosts that have needed a reading level, such as a browser, that is unavailable here.
+    # Hits on hosts that have needed a reading level (such as a browser) not available here.
     shut = {url for url, level in level_of.items() if level > most}
     worths = {
         hit.url: foreseen(hit.url, hit.title).worth * (SLOW if hit.url in shut else 1.0)

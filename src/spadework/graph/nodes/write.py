@@ -24,7 +24,7 @@ from spadework.tools.text.facts import OTHER_WORDS, stems
 from spadework.tools.text.language import spoken
 from spadework.values import Conflict, Evidence, Page, Part, Plan, Problem, Section, Sentence
 
-#: Maximum number of similar entries shown for a repair. Of eight entries shown, fourteen recorded
+#: Maximum number of similar entries shown for a repair. When eight were shown, fourteen recorded
 #: repairs used only the first and third.
 MOST_CLOSE = 3
 

@@ -146,8 +146,8 @@ def shares_of(
     texts: Mapping[str, PageText],
     room: tuple[int, int],
 ) -> list[list[Served]]:
-    """Split the distinct passages of all topics into shares, one per model call. `room` is the
-    maximum number of tokens in one share, and in all shares together.
+    """Split the distinct passages of all topics into shares, one per model call. `room` holds two
+    token limits: one for each share, and one for all shares together.
     """
     window, most = room
     served: dict[Place, list[int]] = {}
@@ -203,8 +203,8 @@ def _pack_shares(pages: Sequence[Sequence[tuple[Served, int]]], window: int) -> 
 
 REFLECTION_CHARS = 6_000
 REFINED_PAGES = 4
-#: The last round in which the model reflects on the first pages. Later rounds already search for
-#: gaps.
+#: The last round in which the model reflects on the first pages. Later rounds search for gaps
+#: anyway.
 FIRST = 1
 
 

@@ -39,12 +39,12 @@ from spadework.values import Value
 T = TypeVar("T")
 #: Maximum seconds for each check.
 HEALTH_SECONDS = 5.0
-#: "slow" means that the check timed out, and "hint" that it found nothing wrong but has advice.
+#: "slow" means that the check timed out. "hint" means that it found no fault but has advice.
 State = Literal["works", "slow", "broken", "hint"]
 
 
 class Check(Value):
-    """A checked service or resource. `text` describes its state, and `hint` how to fix it."""
+    """A checked service or resource. `text` describes its state, and `hint` gives advice."""
 
     state: State
     text: str
@@ -77,8 +77,8 @@ async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "
 async def run_check(
     name: str, trying: Awaitable[str | Check], seconds: float, hint: str = ""
 ) -> Check:
-    """Await `trying`, and return its check. If it returns text instead, return a check that found
-    nothing wrong, with that text.
+    """Await `trying`, and return the check that it returns. If it returns text instead, return a
+    successful check with that text.
     """
     found = await attempt(name, trying, seconds, hint)
     return found if isinstance(found, Check) else Check(state="works", text=found)
@@ -183,8 +183,8 @@ async def system(settings: Settings) -> list[Check]:
 
 
 async def home(settings: Settings, named: str = "") -> list[Check]:
-    """Check that sessions can be stored. `named` is shown instead of the home's path, which may be
-    private.
+    """Check that sessions can be stored in the home folder. Messages show `named`, if given,
+    instead of the folder's path, which may be private.
     """
     named = named or str(settings.home)
     trying = on_disk(_check_written, settings.home, named)
@@ -261,8 +261,8 @@ _HOME = "the home"
 
 
 class Readiness:
-    """Tells whether a server or worker is ready. `stopping` returns True while it takes no new
-    work.
+    """Tells whether a server or worker is ready. `stopping` returns True while no new work is
+    accepted.
     """
 
     def __init__(

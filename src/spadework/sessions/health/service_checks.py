@@ -79,7 +79,8 @@ def _mend(place: Place) -> str:
     return "Check that the server at OPENAI_BASE_URL is running and has the model."
 
 
-#: Maximum pages to try. Each is from a different host, because a site may block every client.
+#: Maximum pages to try. They come from different hosts, because a single site might block all
+#: clients.
 MOST_TRIED = 3
 NOT_TRIED = "no page was fetched because no search found one"
 _MEND = "Check whether a firewall or proxy blocks this machine."

@@ -19,15 +19,15 @@ from spadework.tools.stores.private_files import write_atomically
 
 FILE = "endings.json"
 ENDINGS = ("writing", "closing", "leaving")
-#: How many runs are remembered, and how many must be known before the reserved time may be less
+#: Number of runs to remember, and number that must be known before the reserved time can be less
 #: than CLOSING_SECONDS.
 KEPT, ENOUGH = 20, 5
 SAFETY, LEAST_SECONDS, MOST_SECONDS = 1.25, 0.5, 10.0
 
 
 def reserve(home: Path) -> float:
-    """Return how many seconds to reserve before the deadline for a run's final steps. It is at
-    least CLOSING_SECONDS until ENOUGH runs are known.
+    """Return how many seconds to reserve before the deadline for a run's final steps. Until ENOUGH
+    runs are known, this is at least CLOSING_SECONDS.
     """
     known = _load_known(home)
     # Take the second-longest time, so that an outlier has no effect.

@@ -16,7 +16,7 @@ class Figures(NamedTuple):
     - `requests`: number of searches and fetches, including those answered from a cache.
     - `writers`, `judges`: number of cited sentences for each model, or for "code".
     - `phases`: seconds per phase (see PHASES), or [] if unknown.
-    - `foreseen`: the forecast's low, median (or None) and high seconds and run count, or [].
+    - `foreseen`: [low seconds, median or None, high seconds, run count], or [] if not forecast.
     """
 
     session_id: str
@@ -58,8 +58,8 @@ MOST_TOO_LONG = 0.05
 MOST_ERRORS = 0.10
 #: Minimum fraction of a follow-up's searches and pages that must come from a cache.
 LEAST_CACHED = 0.50
-#: Minimum requests for a fraction to be meaningful. A provider is skipped after this many
-#: failures.
+#: Minimum requests for a fraction to be meaningful. It equals the number of failures after which a
+#: provider is skipped.
 FEW = 3
 
 Alert = Literal["time", "too long", "searches", "model calls", "unknown"]

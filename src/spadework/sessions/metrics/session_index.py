@@ -1,5 +1,5 @@
-"""An index of values derived from session folders, rebuilt from them if lost. A row is used only
-if its files are unchanged.
+"""An index of values derived from session folders, rebuilt from them if lost. A value is used only
+if the files it was derived from are unchanged.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Drawn(NamedTuple):
 
 
 class View(NamedTuple):
-    """A type of value. `draw` derives the value from a session's folder, and it depends only on
-    `files`.
+    """A type of value. `draw` derives it from a session's folder, and the result depends only on
+    the files named in `files`.
     """
 
     name: str

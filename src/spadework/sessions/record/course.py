@@ -212,7 +212,9 @@ def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
 
 
 def draw(folder: Path) -> Drawn:
-    """Return a session's figures and alerts, an error message, or None if it has no report."""
+    """Derive a session's figures and alerts. The value is an error message if the session is
+    unreadable, or None if it has no research report.
+    """
     try:
         metadata, result = read_metadata(folder), read_result(folder)
     except SessionNotFound:

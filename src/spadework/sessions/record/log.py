@@ -1,4 +1,4 @@
-"""A session's record, which has one event per line, and the session's logs."""
+"""A session's record (one event per line) and its logs."""
 
 from __future__ import annotations
 

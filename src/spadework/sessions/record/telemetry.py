@@ -1,5 +1,5 @@
-"""Export a finished session to OpenTelemetry, following the GenAI semantic conventions and leaving
-out page URLs and text.
+"""Export a finished session to OpenTelemetry, following the GenAI semantic conventions. Page URLs
+and page text are left out.
 """
 
 from __future__ import annotations

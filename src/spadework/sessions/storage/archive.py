@@ -1,5 +1,5 @@
-"""Export finished sessions to zip files and import them, leaving out anything that could affect
-other runs.
+"""Export finished sessions to zip files, and import them. Anything that could affect other runs is
+left out.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ from spadework.visible import visible
 PROGRESS = "progress_tracking.json"
 LEDGER = "evidence.jsonl"
 JOURNAL = "session.sqlite"
-#: Name of the file that marks a session that was imported or whose changes have not been delivered
-#: to the user.
+#: Name of the file that marks imported sessions, and sessions whose changes have not been
+#: delivered to the user.
 UNTOLD = "undelivered"
 V = TypeVar("V", bound=BaseModel)
 LOCK = ".lock"
@@ -38,8 +38,8 @@ _MOMENT, _AGAIN = 0.2, 0.02
 
 
 class Kept(BaseModel):
-    """A value stored in a session's file. Paths keep invisible characters, and unknown fields are
-    ignored.
+    """A value stored in a session's file. Unknown fields are ignored, and invisible characters in
+    paths are kept.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")

@@ -82,8 +82,8 @@ def to_pdf(result: Result, seconds: float = MOST_SECONDS) -> bytes:
     # Chromium may still write files while the folder is being removed.
     with tempfile.TemporaryDirectory(prefix="spadework-", ignore_cleanup_errors=True) as name:
         page, printed = Path(name) / "report.html", Path(name) / "report.pdf"
-        # As root, Chromium runs without a sandbox. Leave out pictures, which might exploit a flaw
-        # in a decoder.
+        # Chromium has no sandbox when it runs as root. Leave out pictures then, because they might
+        # exploit a flaw in a decoder.
         rootly = ["--no-sandbox"] if runs_as_root() else []
         page.write_text(to_html(result, pictures=not rootly), encoding="utf-8")
         places = (f"--user-data-dir={name}/profile", f"--print-to-pdf={printed}", page.as_uri())

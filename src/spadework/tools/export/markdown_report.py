@@ -28,7 +28,7 @@ from spadework.visible import visible
 FRAGMENT_WORDS = 5
 #: Characters to escape in text. A tilde is escaped only where it can end a strike-through.
 _SPECIAL = re.compile(r"[\[\]<>`*]|(?<!\s)~|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
-#: Characters to escape in any context if formatting marks such as `**` are to be shown as text.
+#: Characters to escape in any context where formatting marks such as `**` must appear as text.
 _ALONE = re.compile(r"[\[\]<>`*_~&\\]")
 _LIBRARY = "library://"
 _HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d+)?")
@@ -65,8 +65,8 @@ def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequenc
 
 
 def sentences_markdown(section: Section) -> list[str]:
-    """Return a section's sentences as they are in the report, but without citation marks, emphasis
-    or code fences.
+    """Return a section's sentences as they appear in the Markdown report, but without citation
+    marks, emphasis or code fences.
     """
     takes = [(part.form == "table", sum(part.takes)) for part in section.parts]
     in_cells = [cell for cell, count in takes for _ in range(count)]
@@ -78,8 +78,8 @@ def sentences_markdown(section: Section) -> list[str]:
 
 
 def escape_markdown(text: str, *, emphasis: bool = False) -> str:
-    """Escape text for one line of Markdown, except code and, if `emphasis` is set, emphasis. Links
-    are replaced by their text.
+    """Escape text for one line of Markdown, but not the code in it. Emphasis is kept if `emphasis`
+    is set. Links are replaced by their text.
     """
     text = visible(text)
     marks = scan(text)

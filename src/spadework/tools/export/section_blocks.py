@@ -15,8 +15,8 @@ from spadework.values import Evidence, Form, Report, Section, Sentence
 def step_items(
     told: Sequence[Sentence], ledger: Mapping[str, Evidence]
 ) -> dict[int, tuple[tuple[Sentence, ...], ...]]:
-    """Find steps quoted from numbered lists, and return each list's items, keyed by the index of
-    its first sentence. A list comes from one page. Code belongs to the step before it.
+    """Return the lists of numbered steps in `told`, each quoted from one page and keyed by the
+    index of its first sentence. Code belongs to the step before it.
     """
     lists: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
     for n, one in enumerate(told):
@@ -60,8 +60,8 @@ class Set:
 
 
 def blocks(section: Section, ledger: Mapping[str, Evidence], say: Phrases = ENGLISH) -> list[Set]:
-    """Return a section's blocks in order, adding a sentence that explains the sign in empty table
-    cells.
+    """Return a section's blocks in order. Where needed, a sentence after a table explains the sign
+    in its empty cells.
     """
     made: list[Set] = []
     at = 0

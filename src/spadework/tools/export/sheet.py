@@ -103,8 +103,8 @@ class Run(NamedTuple):
 
 
 class Marker(NamedTuple):
-    """A mark after a sentence. It opens the card with the index `card`: a source's quotes for
-    `[n]`, or a conclusion's premises if `n` is 0.
+    """A mark after a sentence. It opens the card with the index `card`, which shows a source's
+    quotes, or a conclusion's premises if `n` is 0.
     """
 
     n: int
@@ -169,7 +169,7 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Quoted:
-    """A quote with its context. `link` is "" for pages outside the web."""
+    """A quote with its context. `link` is "" if the page is not on the web."""
 
     id: str
     runs: tuple[Run, ...]
@@ -197,7 +197,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Opened:
-    """A source and the quotes from it that a card shows."""
+    """A source, and its quotes to show on a card."""
 
     source: Reference
     quotes: tuple[Quoted, ...]
@@ -260,7 +260,9 @@ class Chart:
 
 
 def chart_of(table: Block, language: str) -> Chart | None:
-    """Return a chart of the first column whose figures are all cited and in one unit, or None."""
+    """Return a bar chart of the first column whose figures are all cited and have the same unit.
+    Return None if there is no such column.
+    """
     if not LEAST_BARS <= len(table.rows) <= MOST_BARS:
         return None
     for column in range(1, len(table.columns)):

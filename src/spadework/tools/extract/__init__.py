@@ -78,9 +78,9 @@ MAX_CHARS = 20_000_000
 
 
 def read_document(body: bytes, *, media_type: str, url: str, charset: str = "") -> Extracted:
-    """Return a document as Markdown, cut after MAX_CHARS. `media_type` and `charset` come from the
-    server. Raises Unreadable if it is damaged, unsupported or (except HTML) empty, and TooLarge
-    if it exceeds a limit.
+    """Return a document as Markdown, cut after MAX_CHARS characters. `media_type` and `charset`
+    come from the server. Raises TooLarge if the document exceeds a limit, or Unreadable if it
+    is damaged, unsupported, or empty and not HTML.
     """
     kind = kind_of(body, media_type, url)
     found = _read(body, kind, url, charset=charset)

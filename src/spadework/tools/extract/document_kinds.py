@@ -77,8 +77,8 @@ _LOOKED_FOR = (
 )  # fmt: skip
 #: Maximum bytes examined to guess a charset, and minimum non-ASCII bytes needed for a guess.
 _LOOKED_AT, _LEAST_LETTERS = 60_000, 6
-#: A declared charset is used if it is at most CLOSE less likely than the best guess. A guess that
-#: is less likely than SURE is doubtful.
+#: A declared charset is used if its likelihood is at most CLOSE below that of the best guess. A
+#: guess with a likelihood below SURE is doubtful.
 CLOSE, SURE = 0.02, 0.1
 #: Escape sequence before Japanese letters in ISO-2022-JP.
 _SHIFT = b"\x1b$"

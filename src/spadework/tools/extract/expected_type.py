@@ -118,7 +118,9 @@ def shape_of_type(media_type: str) -> Shape:
 
 
 def _suffix(url: str) -> str:
-    """Return a URL's file extension ("pdf" if its path contains `/pdf/`), or "" for web pages."""
+    """Return a URL's file extension, or "" for web pages. If the path contains `/pdf/`, return
+    "pdf" unless the URL has another known extension.
+    """
     try:
         path = unquote(urlsplit(url).path)
     except ValueError:

@@ -79,9 +79,9 @@ def parsed(html: str, url: str) -> ParsedPage:
 
 
 def extract(html: str | bytes, url: str) -> Extracted:
-    """Return a page's content as Markdown, which is empty if only scripts would show content. If
-    the page was cut, the last line says how much is missing. Raises TooLarge beyond the limits,
-    and Unreadable if this is not a page.
+    """Return a page's content as Markdown. It is empty if the page needs scripts to show content.
+    If the page was cut, the last line says how much is missing. Raises TooLarge if a limit is
+    exceeded, or Unreadable if this is not a page.
     """
     page = parsed(as_html(decode(html) if isinstance(html, bytes) else html), url)
     if page.left_out and not page.blocks:

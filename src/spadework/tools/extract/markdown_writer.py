@@ -114,8 +114,8 @@ class Grid:
 
 
 def sheet_table(rows: Iterable[list[str]], *, behind: int = 0) -> str:
-    """Return a sheet's first rows and columns as a table, or "" if they are empty. Lines below it
-    say how much was cut, including `behind` rows that were not read.
+    """Return a sheet's first rows and columns as a table, or "" if they are empty. Lines below the
+    table say how much was cut. `behind` is the number of rows that were not read.
     """
     source = iter(rows)
     widest = 0

@@ -74,8 +74,8 @@ def refusal_reply(error: FetchError) -> dict[str, Any]:
 
 
 def split_reply(reply: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """Separate the text from the rest of a reply, because parsing long JSON would block all
-    threads.
+    """Return a reply without its text, and the text as bytes. Parsing the text as part of the JSON
+    would block all threads.
     """
     if "found" not in reply:
         return reply, b""
@@ -151,8 +151,8 @@ else:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _signal_when_closed(pipe: int, *, on: bool) -> None:
-        """Have SIGIO kill this process when the pipe closes. Never use this on a pipe that this
-        process reads.
+        """Set whether SIGIO kills this process when the pipe closes. Never use this on a pipe that
+        this process reads.
         """
         if hasattr(fcntl, "F_SETOWN"):
             fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())

@@ -15,7 +15,7 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.guard import printable_url
 
-#: Maximum characters of a page whose text is checked for an access wall, such as a captcha.
+#: Pages with more characters are not checked for the wording of an access wall, such as a captcha.
 MAX_CHARS = 600
 #: Maximum length of a text checked with the loose patterns, which also match in articles.
 FEW_CHARS = 200
@@ -150,7 +150,7 @@ def first_words(html: str) -> str:
 MIN_CHARS = 50
 #: Maximum characters of a thin page, whose text is probably added by scripts.
 THIN_CHARS = 600
-#: A short page is thin if scripts make up more than this share of its HTML.
+#: A short page counts as thin if scripts make up more than this fraction of its HTML.
 SCRIPT_SHARE = 0.8
 #: The lowest fetch level at which scripts run.
 BROWSER = 2
@@ -178,7 +178,7 @@ _NOTHING = re.compile(
 )
 _WAITING = re.compile(r"\bloading\s*(?:\.\.\.|…|,? please)|\bplease wait\b", re.IGNORECASE)
 _MOST = 2_000_000
-#: Maximum length of a notice (a page that shows, for example, only an error), in characters.
+#: Maximum length in characters of a notice, such as a page that shows only an error.
 NOTICE_CHARS = 600
 _NOTICES = {
     'a "page not found" notice': r"(?:page|file|document) (?:was )?not found|page"

@@ -79,8 +79,8 @@ def may_connect(host: str, address: str, allow_hosts: Collection[str]) -> bool:
 
 
 def is_owned(host: str, allow_hosts: Collection[str]) -> bool:
-    """Return whether `allow_hosts` lists a host or an address, or a network that contains the
-    address.
+    """Return whether `allow_hosts` contains the host or, for an IP address, a network that
+    includes it.
     """
     if host in allow_hosts:
         return True
@@ -131,8 +131,8 @@ def is_http_url(text: str) -> bool:
 
 
 def _literal(host: str) -> str:
-    """Return an IPv6 address in brackets. Raises NotAllowed if it is invalid or has a zone, which
-    only this machine knows.
+    """Return an IPv6 address in brackets. Raises NotAllowed if it is invalid or has a zone ID,
+    which is meaningful only on this machine.
     """
     try:
         address = IPv6Address(host)

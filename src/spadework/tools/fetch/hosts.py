@@ -64,7 +64,7 @@ class Hosts:
         self._path, self._clock = path, clock
         self._lock = threading.Lock()
         self._known: dict[str, Host] = {}
-        #: The pages that each host refused, and those that returned status 503, since the host
+        #: The pages that each host has refused, and the pages that returned status 503, since it
         #: last served a page.
         self._refused: defaultdict[str, set[str]] = defaultdict(set)
         self._out_of_order: defaultdict[str, set[str]] = defaultdict(set)
@@ -182,7 +182,7 @@ _FAILED = Protego.parse("User-agent: *\nDisallow: /")
 
 
 class TooSoon(TooSlow):
-    """The wait that a site's crawl delay requires exceeds the remaining time."""
+    """The wait required by a site's crawl delay exceeds the remaining time."""
 
 
 class Turns:

@@ -252,8 +252,8 @@ def _preconditions(state: hishel.CacheMiss | hishel.NeedRevalidation) -> dict[st
 
 
 def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
-    """Return the first state that does not invalidate old entries, which the next copy overwrites
-    anyway.
+    """Skip states that invalidate old entries, and return the first other state. The next copy
+    overwrites old entries anyway.
     """
     while isinstance(state, hishel.InvalidateEntries):
         state = state.next_state
@@ -261,8 +261,8 @@ def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
 
 
 def _stored_headers(headers: httpx.Headers) -> httpx.Headers:
-    """Return the headers to store, replacing a Date in the future, which would keep the copy from
-    ever expiring.
+    """Return the headers to store. A Date in the future is replaced with the current time, because
+    it would keep the copy from ever expiring.
     """
     kept = [
         (name, value)

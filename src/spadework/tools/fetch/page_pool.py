@@ -1,4 +1,4 @@
-"""Read pages concurrently, replacing pages that fail or are slow with others."""
+"""Read pages concurrently, and start a replacement for each page that fails or is slow."""
 
 from __future__ import annotations
 

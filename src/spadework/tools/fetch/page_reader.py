@@ -48,8 +48,8 @@ _PACKAGE = r"package/(?P<name>(?:@[\w.~-]+/)?[\w.~-]+)(?:/v/(?P<version>[\w.+-]+
 
 
 def arxiv(url: str, base: str = "https://arxiv.org") -> Sequence[Way]:
-    """Return the URLs of an arXiv preprint's HTML and, if `url` is its abstract page, of its PDF.
-    See https://info.arxiv.org/help/arxiv_identifier.html.
+    """Return the URL of an arXiv preprint's HTML and, if `url` is its abstract page, the URL of
+    its PDF. See https://info.arxiv.org/help/arxiv_identifier.html.
     """
     if not (found := _match(_ARXIV, url, base)):
         return ()
@@ -177,9 +177,8 @@ class Reader:
         had: Callable[[int, Fetch], Awaitable[Fetched]] = _at_once,
     ) -> Read:
         """Read the page within `seconds`, starting at the fetch level `level`. `had(level, fetch)`
-        returns a stored response or the result of `fetch`. Alternative URLs have levels -1, -2
-        and so on. Raises FetchErrors, such as Blocked for a captcha, or Unreadable if there is
-        no text.
+        returns a stored response or the result of `fetch`. Alternative URLs count as levels -1,
+        -2 and so on. Raises a FetchError, such as Blocked for a captcha.
         """
         url, trip = check_url(url), _Trip(_now() + seconds, had)
         try:

@@ -179,7 +179,8 @@ def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
 
 
 T = TypeVar("T")
-#: Maximum passages to retrieve with any of the terms, with all terms, and about a named subject.
+#: Maximum numbers of passages to retrieve: with any term, with all terms, and about a named
+#: subject.
 _PROPOSED = 40, 20, 10
 #: Number of unrelated passages assumed when computing how rare a term is. Without them, the
 #: subject of a small store would seem common.

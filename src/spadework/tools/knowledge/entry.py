@@ -155,8 +155,8 @@ class Knowledge(Protocol):
         ...
 
 
-#: Minimum fraction of a question's needed terms that a relevant page's title and passage contain.
-#: It is the lowest at which no page of an unrelated store passes in `benchmarks/poison.py`.
+#: Minimum fraction of a question's needed terms in a relevant page's title and passage. At lower
+#: values, pages of an unrelated store pass in `benchmarks/poison.py`.
 RELEVANT = 0.8
 #: Minimum number of domains among the relevant stored pages for them to replace a web search.
 DOMAINS = 3

@@ -24,7 +24,7 @@ from spadework.tools.library.search import Match, Ranked, blend_rankings, rank, 
 from spadework.tools.ranking.vectors import Near
 from spadework.tools.stores.private_files import close_files, private_folder
 
-#: Minimum needed terms in a question for a full `share`, because unrelated pages match shorter
+#: Questions with fewer needed terms get a reduced `share`, because unrelated pages match short
 #: questions.
 FEW_WORDS = 3
 

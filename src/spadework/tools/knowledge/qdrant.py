@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 PAGE, PASSAGE = "page", "passage"
-#: Names of a passage's sparse vector and, if there is an embedding model, of its dense vector.
+#: Names of a passage's sparse vector, and of its dense vector if there is an embedding model.
 WORDS, MEANING = "words", "meaning"
 
 
@@ -191,7 +191,7 @@ def nothing_there() -> Iterator[None]:
 #: Maximum number of passages retrieved, and the weight of an optional query word.
 PROPOSED, OPTIONAL = 60, 0.3
 BATCH = 64
-#: Seconds allowed for a whole response, because one that trickles in never exceeds the read
+#: Seconds allowed for a whole response. A response that trickles in would never exceed the read
 #: timeout.
 WHOLE_SECONDS = 10.0
 

@@ -267,8 +267,8 @@ class StoreReader:
         return [number for (number,) in self._rows("select id from documents")]
 
     def most_used(self, packages: Collection[str], most: int) -> list[int]:
-        """Return the numbers of the packages' most used documents, at most `most`, in descending
-        order of use.
+        """Return the numbers of the packages' most used documents, in descending order of use.
+        `most` limits how many.
         """
         marks = ",".join("?" * len(packages))
         query = (

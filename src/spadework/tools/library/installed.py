@@ -78,8 +78,8 @@ def package_name(place: Path | None) -> str:
 
 
 def packages_in(text: str) -> frozenset[str]:
-    """Return the installed packages named in a text, and those whose names begin with such a name
-    and a hyphen. The name "python" stands for the standard library.
+    """Return the installed packages named in a text. A name also selects its extensions, such as
+    `pytest-cov` for `pytest`, and "python" selects the standard library.
     """
     installed = [package_name(place) for place in installed_packages()]
     words = re.sub(r"[\W_]+", " ", text.lower())

@@ -191,10 +191,10 @@ class Shelved:
         lazily: bool = False,
         rebuilds: bool = True,
     ) -> Self:
-        """Open the index of a plan, building it if it is missing. If `lazily` is true, a missing
-        index of folders is left for `built` to build, and a missing index of packages covers
-        only their descriptions. Raises SearchError if the index remains damaged, or
-        SettingsError if it cannot be written.
+        """Open the index of a plan, building it if it is missing. If `lazily` is true, `built`
+        will build a missing index of folders later, and a missing index of packages covers only
+        their descriptions. Raises SearchError if the index remains damaged, or SettingsError if
+        it cannot be written.
         """
         shelved = cls(wanted, progress)
         shelved._anew = not rebuilds
@@ -250,8 +250,8 @@ class Shelved:
         return "own" if self._plan.paths else ""
 
     async def widen(self, text: str) -> None:
-        """Read in full the packages named by a text, or all if no text has named any so far.
-        Raises SettingsError or SearchError.
+        """Read in full the packages named in a text. If no text has named any so far, read all
+        packages. Raises SettingsError or SearchError.
         """
         if self._plan.named is None:
             return
@@ -372,8 +372,8 @@ class Library:
 
     @classmethod
     async def open_built(cls, paths: Sequence[Path], *, home: Path) -> tuple[str, Library | None]:
-        """Return the library's description and the library itself (None if its index is missing or
-        outdated). Raises the same errors as `open`, and SearchError if the index is damaged.
+        """Return the library's description, and the library or None if its index is missing or
+        outdated. Raises the same errors as `open`, and SearchError if the index is damaged.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
         if not await asyncio.to_thread(wanted.folder.exists):

@@ -49,7 +49,7 @@ from spadework.tools.text.sentences import sentences
 #: Fraction of the full-text score that a passage keeps even if it has no needed term
 #: (benchmarks/installed.py).
 _FLOOR = 0.1
-#: Exponent of the fraction of needed terms found. The power scales the part of the score above
+#: The fraction of needed terms found, raised to this power, scales the part of the score above
 #: `_FLOOR`.
 _POWER = 3
 #: If a question has at most this many needed terms, documents with all of them come first.
@@ -90,7 +90,7 @@ class Match:
 @dataclass(frozen=True)
 class Ranked:
     """A document with its best passage and score. `own` (0..1) is the weighted fraction of needed
-    terms found. `share` equals `own`, but is higher for one side of a comparison. `introduces`
+    terms found. `share` is `own`, but with a minimum for one side of a comparison. `introduces`
     is true for a README, a top-level module or a page whose exact title is in the question.
     """
 
@@ -265,7 +265,7 @@ def _flat(text: str) -> str:
 #: words has weight 1.
 PROPOSED, WEIGHT = 120, 0.7
 
-#: A function that takes the matches by words and the documents to search (None for all), and
+#: A function that takes the matches found by words and the documents to search (None for all), and
 #: returns the nearest passages.
 Nearest = Callable[[Sequence[Match], Collection[int] | None], list[Near]]
 
@@ -286,8 +286,8 @@ class Dense:
     remedy: str = ""
 
     async def nearest(self, question: str) -> Nearest:
-        """Return a function that finds the passages nearest to a question, or no passages after an
-        error.
+        """Return a function that finds the passages nearest to a question. After an error, the
+        function finds none.
         """
         try:
             count = await asyncio.to_thread(self.vectors.count, MOST_PLACES + 1)
@@ -361,10 +361,10 @@ def _stands(one: Near, documents: Mapping[int, Document]) -> bool:
     return one.number in documents and one.stands_in(documents[one.number].markdown)
 
 
-#: Maximum number of passages with any term, with all needed terms, and about a named subject.
+#: Maximum numbers of passages: with any term, with all needed terms, and about a named subject.
 _PROPOSED = (120, 60, 20)
-#: Number of documents that are searched separately: the most used in the packages a question
-#: names.
+#: Number of documents to search separately. They are the most used documents of the packages that
+#: a question names.
 _CENTRAL = 6
 #: Maximum number of passages from the most used documents of named packages.
 _WITHIN = 40
@@ -462,7 +462,7 @@ def find_passages(
 
 def rarity(searcher: tantivy.Searcher, term: Term, others: int = 0) -> float:
     """Return a term's rarity, which is BM25's inverse document frequency. `others` is the number
-    of further passages that do not contain the term.
+    of additional passages assumed not to contain the term.
     """
     counts = [searcher.doc_freq("body", word) for word in term.words] if not term.signed else []
     count = min(counts, default=searcher.doc_freq("signed", term.text))

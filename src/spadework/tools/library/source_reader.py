@@ -201,8 +201,8 @@ class SourceText:
 
 
 def start_worker() -> None:
-    """Disable garbage collection in a worker. It would take half the run time, and is not needed
-    because syntax trees have no cycles.
+    """Disable garbage collection in a worker, where it would take half the run time. It is not
+    needed, because syntax trees have no cycles.
     """
     gc.disable()
 

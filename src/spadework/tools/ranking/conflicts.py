@@ -80,8 +80,8 @@ def compare(
 
 
 def figures_apart(one: str, other: str, *, years: bool) -> tuple[str, str] | None:
-    """Return two figures (or dates, if `years` is true) that differ between the statements, as
-    written, or None.
+    """Return a figure from each statement, as written, if the two figures differ, or None. If
+    `years` is true, look for dates instead.
     """
     code = spoken(one, other)
     for a, b in product(statements(one, code), statements(other, code)):
@@ -228,7 +228,7 @@ REPEATED_WORDS, REPEATED = 8, 0.8
 #: The weight of an unread page, and the weight factor for a page with a prompt injection.
 UNKNOWN, SUSPECT = 0.25, 0.25
 #: If an index key has more than MOST_VALUES values, they are taken for a list and not compared. A
-#: statement is compared with at most MOST_COMPARED statements of each other value.
+#: statement is compared with at most MOST_COMPARED statements for each other value.
 MOST_VALUES, MOST_COMPARED = 16, 4
 MOST_VOICES = 50
 
@@ -380,8 +380,8 @@ class _Weighing:
         return _Voice(origin, page.weight * (SUSPECT if injection_spans(page.text) else 1.0), said)
 
     def _borne_out(self, claims: Sequence[str], kind: Kind, text: str) -> list[tuple[int, str]]:
-        """Return the position of each claim that a sentence in `text` supports, with that
-        sentence. The sentence must also contradict another claim.
+        """Find sentences in `text` that support one claim and contradict another. Return each as
+        (position of the supported claim, sentence).
         """
         of = numbers if kind in ("number", "date") else names
         told: list[set[str]] = [of(claim) for claim in claims]

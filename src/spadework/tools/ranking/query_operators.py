@@ -38,7 +38,7 @@ class Only:
 
 
 def in_words(query: str) -> bool:
-    """Return whether a query contains no addresses or operators, which a page may have planted to
+    """Return whether a query contains no addresses or operators. A page might have planted them to
     attract visits.
     """
     said = query.strip()
@@ -105,8 +105,8 @@ def freshness_of(query: Query) -> Freshness:
 
 
 def period(query: Query) -> tuple[date | None, date | None]:
-    """Return the earliest and latest dates for pages, each None if open. Requested dates take
-    precedence over freshness.
+    """Return the earliest and latest dates for pages. Each is None if there is no limit. Requested
+    dates take precedence over freshness.
     """
     if query.since or query.until:
         return query.since, query.until

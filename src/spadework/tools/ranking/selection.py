@@ -104,13 +104,14 @@ NAMED_RANK = 5
 KNOWLEDGE = "knowledge"
 #: Number of top hits for the original question that are always read.
 ASKED_HITS = 5
-#: The end of a page title that states the site or kind, such as " - Wikipedia" or " (film)".
+#: The ending of a page title that names the site or kind, such as " - Wikipedia" or " (film)".
 _BESIDE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
-#: Number of pages per domain and topic that count in full, and the score factor for further ones.
+#: Number of pages per domain and topic that count in full, and the score factor for any further
+#: pages.
 PAGES_PER_DOMAIN = 3
 CROWDED = 0.25
-#: Minimum number of pages read when time is short, and the snippet length in characters that
-#: counts as full quality.
+#: Minimum number of pages to read when time is short, and the snippet length in characters that
+#: earns the full quality score.
 LEAST_HURRIED, FULL_SNIPPET = 2, 300
 
 
@@ -209,8 +210,8 @@ def _priority(hit: Hit, cached: Collection[str]) -> float:
 
 
 def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
-    """Return all hits, and how many were moved to the front: those whose title matches a query,
-    and the top hits of the query `asked`.
+    """Return all hits, and how many were moved to the front. Hits are moved if their title matches
+    a query, or if they are among the top hits of the query `asked`.
     """
     found: dict[str, int] = {}
     own: set[int] = set()
@@ -289,12 +290,12 @@ def _fit(hit: Hit, made: Selection) -> str:
 #: Maximum number of links kept per page. The first links, which are mostly in running text, are
 #: kept.
 MOST_KEPT = 400
-#: Maximum number of links followed per task, and minimum fraction of a query's terms that the text
-#: of a followed link must contain.
+#: Maximum number of links followed per task, and the minimum fraction of a query's terms in the
+#: text of a followed link.
 MOST_FOLLOWED, LEAST_SHARE = 5, 0.5
 PROVIDER = "links"
-#: PageRank's damping factor (Brin and Page 1998), and a number of iterations that is enough for a
-#: stable order.
+#: PageRank's damping factor (Brin and Page 1998), and its number of iterations, which is enough
+#: for a stable order.
 DAMPING, ROUNDS = 0.85, 40
 
 

@@ -89,8 +89,8 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
             db.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
 
 
-#: Maximum number of passages to compare. In a larger index, only those found by words are
-#: compared.
+#: Maximum number of passages to compare. In a larger index, only passages that contain words of
+#: the question are compared.
 MOST_PLACES = 100_000
 #: Maximum number of seconds for comparing vectors, which delays the hits found by words.
 SCAN_SECONDS = 2.0
@@ -188,9 +188,9 @@ class Vectors:
         among: Iterable[tuple[int, int]] | None = None,
         within: Collection[int] | None = None,
     ) -> list[Near]:
-        """Return at most `most` passages, nearest first. `among` limits them to passages given as
-        (document, start), and `within` to documents. Raises ModelError if the vector has the
-        wrong size, or if the search takes longer than SCAN_SECONDS.
+        """Return at most `most` passages, nearest first. `among` limits them to the given
+        (document, start) pairs, and `within` to the given documents. Raises ModelError if the
+        vector has the wrong size, or if the search takes longer than SCAN_SECONDS.
         """
         import numpy as np
 

@@ -100,9 +100,7 @@ def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
 
 
 def _error(text: str) -> SearchError:
-    """Convert an error message of ddgs to an exception. "No results" may also mean rate
-    limiting.
-    """
+    """Convert a ddgs error message to an exception. "No results" may also mean rate limiting."""
     if "Ratelimit" in text:
         return QuotaSpent("DuckDuckGo received too many requests.", busy=True)
     if "No results" in text:

@@ -223,7 +223,7 @@ class _Asking:
 
 
 class McpSearch:
-    """A provider that searches with `tool` of the MCP server at `where`."""
+    """A provider that searches by calling `tool` on the MCP server at `where`."""
 
     def __init__(self, tool: str, where: str, name: str = "mcp") -> None:
         self.name = name
@@ -289,7 +289,7 @@ class McpSearch:
 
 def mcp_searches(setting: str) -> list[McpSearch]:
     """Return the providers in a setting of the form `TOOL @ ADDRESS or COMMAND; …`. Raises
-    SettingsError, whose message omits the text after @, because it may hold a key.
+    SettingsError. Its message omits the text after @, which may contain a key.
     """
     made: list[McpSearch] = []
     for n, one in enumerate(filter(None, (part.strip() for part in setting.split(";"))), 1):

@@ -123,8 +123,8 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
 
 
 def _tool_call(source: Any, text: str) -> Any:
-    """Return the input for a tool: a tool call if the tool would drop its artifact for plain text,
-    otherwise the text.
+    """Return the input for a tool: a tool call if the tool omits its artifact when given plain
+    text, otherwise the text.
     """
     if getattr(source, "response_format", "") != "content_and_artifact":
         return text
@@ -211,8 +211,8 @@ PROBE_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Choice:
-    """The providers to search. `kept` names the providers whose results are cached. `spares` open
-    fallback providers, which are tried in turn if all providers fail.
+    """The providers to search. `kept` names the providers whose results are cached. `spares` are
+    functions that open fallback providers, to be tried in turn if all providers fail.
     """
 
     providers: tuple[Provider, ...]

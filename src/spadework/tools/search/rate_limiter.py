@@ -20,7 +20,9 @@ LEAST_SECONDS = 0.5
 
 @dataclass
 class Waited:
-    """A provider's delayed and skipped queries, and its longest delay in seconds."""
+    """How many of a provider's queries were delayed or skipped, and the longest delay in
+    seconds.
+    """
 
     queries: int = 0
     longest: float = 0.0
@@ -295,7 +297,7 @@ RATE_LIMITERS = RateLimiters()
 
 
 def limit_of(name: str, asked: Mapping[str, tuple[float, int]]) -> Limit | None:
-    """Return a provider's limit, or None if it is unlimited. `asked` maps names of providers to
+    """Return a provider's limit, or None if it is unlimited. `asked` maps provider names to
     (searches per second, concurrent searches).
     """
     if name in asked:

@@ -93,7 +93,7 @@ PUBMED_LANGUAGES = MappingProxyType({
 
 
 def region(country: str, language: str) -> str:
-    """Return DuckDuckGo's region for a country, a language or both, or "" if it has none."""
+    """Return DuckDuckGo's region for a country, a language or both, or "" if there is none."""
     spoken = _OWN_LANGUAGES.get(language, language)
     if not country:
         own = f"{spoken}-{spoken}"
@@ -193,8 +193,8 @@ def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
 
 
 def tongue(query: Query) -> str:
-    """Return the query's language filter, or else the question's language if the query may be in
-    that language. Returns "" to use the engine's default language.
+    """Return the query's language filter. If unset, return the question's language, or "" (the
+    engine's default) if the query is in another language.
     """
     if query.language or not query.asked_in:
         return query.language
@@ -282,8 +282,8 @@ class Row:
 def number_rows(
     rows: Iterable[Row], provider: str, query: Query, limit: int, kind: SourceKind = ""
 ) -> list[Hit]:
-    """Convert the first `limit` rows that have a web address or a text to hits. `kind` applies to
-    rows that state no kind.
+    """Convert rows to hits: the first `limit` rows that have a web address or text. `kind` applies
+    to rows that state no kind.
     """
     usable = [row for row in rows if row.text or is_web(row.url)]
     return [
@@ -347,8 +347,8 @@ _MARKS = re.compile(
 
 
 def find_list(answer: Any, deep: int = _DEEP) -> list[Any] | None:
-    """Return the list of results in a tool's response, or None if it has none. The response may be
-    JSON or Python text, or an object that contains the list or has it as its `artifact`.
+    """Return the list of results in a tool's response, or None if it has none. The list can be
+    JSON or Python text, or nested in an object, for example as its `artifact`.
     """
     if artifact := getattr(answer, "artifact", None):
         answer = artifact

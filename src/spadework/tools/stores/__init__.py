@@ -1,1 +1,1 @@
-"""Store a session's journal (its answers and their costs), its events and its pages."""
+"""Store a session's journal (answers and their costs), events and pages."""

@@ -76,7 +76,7 @@ class Missing:
 
 
 class Recording:
-    """Replays a recorded session, and counts the replayed and the new requests."""
+    """Replays a recorded session, and counts replayed and new requests."""
 
     def __init__(self, rows: JournalRows) -> None:
         self._rows = rows

@@ -201,7 +201,8 @@ class Journal:
         self, request: Request, look: Callable[[str], Awaitable[T | None]]
     ) -> AsyncIterator[T | None]:
         """Yield the stored answer, or None if the caller must obtain it."""
-        # The lookup is part of the key, so that an answer does not block the exchange it needs.
+        # The key includes the lookup function, so that computing an answer does not block an
+        # exchange that it needs.
         key = f"{look.__name__} {request.key}"
         while (found := await look(request.key)) is None and key in self._running:
             await self._running[key].wait()

@@ -101,8 +101,8 @@ _KIND = 0xFF
 
 
 def disk_fault(error: BaseException | None) -> OSError | sqlite3.Error | None:
-    """Return the error if it concerns files or SQLite, or the first such error of an exception
-    group, or None.
+    """Return the error if it concerns files or SQLite. For an exception group, return its first
+    such error. Returns None if there is none.
     """
     if isinstance(error, BaseExceptionGroup):
         return next((found for one in error.exceptions if (found := disk_fault(one))), None)

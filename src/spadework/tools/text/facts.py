@@ -65,7 +65,7 @@ def months(text: str, language: str = DEFAULT) -> set[str]:
 
 
 def dates(text: str, language: str = DEFAULT) -> set[str]:
-    """Return a text's years, times and weekdays, and the months that stand next to a number."""
+    """Return a text's years, times and weekdays, and any months next to a number."""
     told = (number for number in numbers(text, language) if _YEAR.fullmatch(number))
     return {*months(text, language), *told, *_CLOCK.findall(text), *weekdays(text, language)}
 
@@ -156,8 +156,8 @@ _LICENSED = re.compile(
     r"\b(?:licen[cs]ed|released|published|available|distributed) under (?:the )?(?:terms of the"
     rf" )?(?P<value>{_NAME})"
 )
-#: Maximum characters of a sentence to examine, and of the text before a relation to search for its
-#: subject.
+#: Maximum characters of a sentence to examine. The subject of a relation is sought in the last
+#: SUBJECT_CHARS characters before it.
 MOST_CHARS, SUBJECT_CHARS = 2_000, 300
 #: Words too common in licence names to tell them apart.
 _GENERIC = frozenset({"license", "licence", "the", "and", "of"})
@@ -191,8 +191,8 @@ def relations(sentence: str) -> tuple[Relation, ...]:
 
 
 def differ(one: str, other: str, asked: frozenset[str] = frozenset()) -> bool:
-    """Return whether two sentences state different values for the same thing. If only one names
-    its subject, `asked` must contain the property they state.
+    """Return whether two sentences state different values for the same thing. If only one sentence
+    names its subject, the stated property must be in `asked`.
     """
     return any(
         a.what == b.what and not a.value & b.value and _same_subject(a, b, asked)
@@ -223,7 +223,7 @@ _DAYS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30, "
 
 
 def moment(written: Any, *, now: datetime | None = None) -> datetime | None:
-    """Parse a time in ISO 8601 or RFC 5322, or like "3 March 2026" or "2 days ago", into UTC.
+    """Parse a time into UTC: ISO 8601, RFC 5322, or text such as "3 March 2026" or "2 days ago".
     Return None for other text, and for years before 1900 or after next year.
     """
     if not isinstance(written, str):
@@ -312,7 +312,7 @@ _SQUARE, _DEGREES = ("square",), ("degree", "degrees")
 
 
 class Quantity(NamedTuple):
-    """A figure, converted to the first unit of its dimension, and its number of significant
+    """A figure converted to the first unit of its dimension, with its number of significant
     digits.
     """
 
@@ -322,7 +322,7 @@ class Quantity(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A figure as written in a text, with its offsets and the quantities that it may mean."""
+    """A figure as written in a text, with its offsets and its possible readings as quantities."""
 
     text: str
     readings: tuple[Quantity, ...]

@@ -216,7 +216,7 @@ FOREIGN = 0.5
 TIE = 1e-6
 #: Number of letters that one character of each script counts as.
 SIGNS = {"kana": 2, "han": 2, "ko": 2}
-#: Minimum share of kana in a Japanese text, because a Chinese text may quote some kana.
+#: Minimum fraction of kana in a Japanese text. A Chinese text may quote some kana.
 KANA = 0.05
 
 #: A word, without the part after an apostrophe.

@@ -28,7 +28,7 @@ _FIRST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|1[.)])[ \t]+\S")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of whole lines, `markdown[start:end]`. `language` is the one named by a code
+    """A block of whole lines, `markdown[start:end]`. `language` is the language named by a code
     fence.
     """
 

@@ -61,8 +61,9 @@ def _introduces(markdown: str, block: Block) -> bool:
 
 
 def pieces(markdown: str, block: Block, most: int, taken: int = 0) -> Iterator[tuple[int, int]]:
-    """Yield the spans of a block's pieces, of at most `most` characters except for code and
-    tables. The first piece is shorter by `taken`, unless `taken` exceeds half of `most`.
+    """Split a block into pieces of at most `most` characters, and yield their spans. Code and
+    tables stay whole. The first piece is shorter by `taken`, unless that exceeds half of
+    `most`.
     """
     start, end = block.start, block.end
     room = most - taken if taken <= most // 2 else most

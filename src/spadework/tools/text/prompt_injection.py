@@ -15,8 +15,8 @@ from spadework.tools.text.sentences import sentences
 
 #: Minimum words outside quotation marks for a sentence to count as merely quoting an instruction.
 REPORTS = 4
-#: Minimum words of a sentence stuffed with keywords, and the share of distinct words below which
-#: it counts as stuffed.
+#: Only a sentence with at least STUFFED_WORDS words can be stuffed with keywords, and only if the
+#: fraction of distinct words is below STUFFED_SHARE.
 STUFFED_WORDS, STUFFED_SHARE = 10, 0.5
 #: Length of the shortest injected instruction, "[inst]".
 LEAST = 6

@@ -15,8 +15,8 @@ _COLONS = (":", "：")
 _TERM = re.compile(r"(?:\*\*|`)[^\n]{1,118}(?<![.!?;])(?<![.!?;]`)(?<![.!?;]\*\*)")
 #: Share of linked text above which a block counts as a list of links.
 LINKS = 0.5
-#: Minimum words of prose without final punctuation, and maximum characters of a site notice, such
-#: as a cookie banner.
+#: Text without final punctuation counts as prose if it has at least LABEL_WORDS words. Site
+#: notices, such as cookie banners, are shorter than NOTICE_CHARS.
 LABEL_WORDS, NOTICE_CHARS = 8, 300
 #: Minimum words per line of a list that is content, not a menu.
 MENU_WORDS = 4
@@ -190,7 +190,7 @@ def _first_word(masked: str, start: int) -> str:
 
 
 def cleanliness(markdown: str) -> float:
-    """Return the share of characters that belong to content (0–1), or 1 for an empty text."""
+    """Return the fraction of characters that belong to content, or 1 for an empty text."""
     found = [(block.end - block.start, is_matter(markdown, block)) for block in blocks(markdown)]
     total = sum(chars for chars, _ in found)
     return sum(chars for chars, matter in found if matter) / total if total else 1.0

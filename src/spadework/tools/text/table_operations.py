@@ -50,8 +50,8 @@ _SIGNS: Mapping[str, tuple[str, Callable[[Any, Any], bool], bool]] = {
 
 @dataclass(frozen=True)
 class Computed:
-    """A value computed from the `rows` of a table that satisfy the condition `where`. `of` is the
-    table's total number of rows. `score` is the share of the question's words found in the
+    """A value computed from the table `rows` that satisfy the condition `where`. `of` is the total
+    number of rows in the table. `score` is the fraction of the question's words found in the
     table. `column` is "" for a count.
     """
 
@@ -122,7 +122,8 @@ class _Asked:
             found = self._bounded(bound)
             self.where += [found] if found else []
             self.applies &= bool(found) or _stems(bound.written, known) <= self.about
-        #: True if the question refers to one column, but its figures do not allow the computation.
+        #: True if the question refers to one column, but cannot be answered from the column's
+        #: figures.
         self.refused = False
         # Negations are understood only for a single yes-or-no condition.
         self.applies &= not self.negated or [one.kind for one in self.where] == ["yes or no"]
@@ -225,8 +226,8 @@ class _Asked:
             return (str(len(kept)), [span for span, _ in kept], -1) if fits and not reads else None
         if kind == "row":
             named = [n for n in columns if kept[0][1][n]]
-            # If the question names the column ("which oil"), its other words may be missing from
-            # the table.
+            # If the question names the column ("which oil"), its other words need not occur in the
+            # table.
             sure = score == 1 or any(
                 self._amounts(n) or self._names(n) <= self.listed for n in named[:1]
             )
@@ -265,8 +266,8 @@ class _Asked:
 
 
 def _is_ranked(kind: Kind, asked: _Asked) -> bool:
-    """Return whether a superlative asks for a later rank or for several rows, as in "second" or
-    "three largest".
+    """Return whether a superlative asks for a later rank or for several rows, as in "second
+    largest" or "three largest".
     """
     known, question = asked.known, asked.question
     found = known.cues[kind].search(question)
@@ -339,7 +340,7 @@ def _key(asked: set[str], known: Language, table: Table) -> Iterator[_Condition]
 
 
 class _Bound(NamedTuple):
-    """A comparison with a figure, year or date that a question states."""
+    """A question's comparison with a figure, year or date, such as "at most 5"."""
 
     text: str
     sign: str

@@ -30,8 +30,8 @@ _FIGURE = re.compile(r"(?!(?:1[5-9]|20)\d\d\b)\W*\d")
 
 
 def header_of(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
-    """Return the span of the header row, or None. A header has at least `least` columns, no
-    figures, and a delimiter row below it that is not made of NO_NAMES.
+    """Return the span of the header row, or None. A header has at least `least` columns and no
+    figures. The delimiter row below it must not consist of NO_NAMES.
     """
     lines = list(islice(_lines(text, table.start, table.end), 2))
     ruled = text[slice(*lines[1])] if len(lines) > 1 else ""
@@ -166,7 +166,7 @@ def _amount(cell: str, code: str, swapped: bool) -> Amount | None:
 
 
 def total_of(figures: Sequence[Amount], *, mean: bool) -> str | None:
-    """Return the sum or mean in the unit that all figures share, or None if they share none."""
+    """Return the sum or mean in the figures' common unit, or None if their units differ."""
     if len({(one.factor, one.unit) for one in figures}) != 1:
         return None
     total = math.fsum(one.number for one in figures)
@@ -274,8 +274,8 @@ def tables_of(text: str, code: str) -> tuple[Table, ...]:
 
 
 def _without_totals(rows: Sequence[Row], code: str) -> Sequence[Row]:
-    """Return the rows, excluding a final row of totals, or no rows if it is unclear whether there
-    is one.
+    """Return the rows without a final row of totals. Return no rows if it is unclear whether the
+    last row holds totals.
     """
     if not rows:
         return rows

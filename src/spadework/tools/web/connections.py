@@ -234,8 +234,8 @@ async def ask_again(
     return await retrying(ask)
 
 
-#: Headers with the remaining requests of each rate-limit window, and its end (in seconds or as a
-#: Unix time).
+#: Headers that list the requests left in each rate-limit window, and when the window ends (in
+#: seconds or as a Unix time).
 RATE_LIMIT_HEADERS = ("x-ratelimit-remaining", "x-ratelimit-reset")
 #: Larger values are a Unix time, not a delay in seconds.
 _MOST_WAIT = 1e9

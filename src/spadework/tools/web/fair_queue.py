@@ -1,5 +1,5 @@
-"""Share limited resources, such as hosts, fairly within a process and, through a common database,
-among machines.
+"""Share limited resources, such as hosts, fairly within a process. With a common database, also
+share them among machines.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Room:
     @asynccontextmanager
     async def place(self, party: Hashable, most: Callable[[], int]) -> AsyncIterator[None]:
         """Hold one of `most()` slots for a party. `most` must be thread-safe. Call `look_again`
-        when its result changes.
+        when the number of slots changes.
         """
         waiter = _Waiter(party, most)
         with self._lock:

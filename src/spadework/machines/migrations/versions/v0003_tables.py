@@ -91,8 +91,8 @@ CREATE TRIGGER tell AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION tell_wa
 CREATE TRIGGER tell AFTER INSERT ON signals FOR EACH ROW EXECUTE FUNCTION tell_workers();;
 CREATE TRIGGER tell AFTER UPDATE ON sessions FOR EACH ROW EXECUTE FUNCTION tell_all();;
 """
-#: Tables of slots at shared resources (`rooms`), of runs and of daily spending. Slot tables are
-#: unlogged, so that a slot costs no disk write.
+#: Tables for slots at shared resources (`rooms`), for runs and for daily spending. The slot tables
+#: are unlogged, so that taking a slot does not write to disk.
 _LIMITS = """
 CREATE UNLOGGED TABLE askers (
     process text PRIMARY KEY,
@@ -126,8 +126,8 @@ CREATE TABLE spent (
 );
 ALTER TABLE sessions ADD COLUMN most_runs integer NOT NULL DEFAULT 0;
 """
-#: Functions that assign slots, locking the row of the resource (`room`). A free slot goes to the
-#: user with the fewest slots there, then to that user's session with the fewest.
+#: Functions that assign a resource's slots while its row in `rooms` is locked. A free slot goes to
+#: the user with the fewest slots there, and to that user's session with the fewest.
 _PLACES = """
 CREATE FUNCTION call_in(room text, own text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -213,8 +213,8 @@ BEGIN
     END LOOP;
 END $$;;
 """
-#: Processes take turns reporting a user's daily spending. Each receives the total of the other
-#: processes.
+#: Processes take turns reporting a user's daily spending. In return, each gets the other
+#: processes' total.
 _DAY = """
 CREATE FUNCTION tell_spent(
     own spent, OUT tokens bigint, OUT money double precision,

@@ -151,8 +151,8 @@ class Package:
         return described(said, blocks([markdown, self.unread()]), title=title, kind=kind)
 
     def unread(self, known: Collection[str] = ()) -> str:
-        """Return a line that names the parts that were not read, except `known`, or "" if there
-        are none.
+        """Return a line that names the unread parts, leaving out the parts in `known`. Return ""
+        if there are none.
         """
         left = [
             name

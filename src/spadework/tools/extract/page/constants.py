@@ -32,7 +32,8 @@ CLEAN_ENOUGH = 0.75
 CONTAINER_SHARE = 0.7
 #: A block in a known container is kept if its probability of being content exceeds this.
 CONTAINER_BAR = 0.1
-#: A block is kept if its probability exceeds BAR times the threshold with the best expected F1.
+#: A block is kept if its probability exceeds BAR times the threshold that maximizes the expected
+#: F1.
 BAR = 1.2
 #: Values that replace BAR for some page kinds. Articles have more noise, documentation has less.
 BARS = {"article": 1.3, "documentation": 1.0}
@@ -42,11 +43,11 @@ LEVELLED = 0.5
 FEW_BLOCKS = 4
 #: The title is the last h1 above the first kept block that has at least this many characters.
 TITLED_CHARS = 120
-#: A definition list is kept whole if its definitions have at least DEFINED_CHARS on average, and
-#: its probability exceeds DEFINED times the page's threshold.
+#: A definition list is kept whole if its definitions average at least DEFINED_CHARS characters,
+#: and its probability exceeds DEFINED times the page's threshold.
 DEFINED_CHARS, DEFINED = 40, 0.8
-#: A page with fewer expected characters of content counts as empty, unless it is small
-#: (SMALL_PAGE_BYTES).
+#: A page counts as empty if it is expected to have fewer characters of content than this, unless
+#: the page is small (SMALL_PAGE_BYTES).
 LIKELY_CHARS = 100
 #: If the scorer finds no content in HTML of at most this length, all text outside boilerplate
 #: elements is content.

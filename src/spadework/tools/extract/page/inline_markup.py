@@ -232,7 +232,9 @@ class Line:
             self.text(text)
 
     def line_break(self) -> bool:
-        """Add a line break, or return True if there already is one, which ends the paragraph."""
+        """Add a line break. If the line already ends with one, return True instead, because two
+        end the paragraph.
+        """
         if not self.parts:
             return False
         if self.parts[-1] == "\n":

@@ -240,8 +240,8 @@ class Walker:
             self._line.code(text)
 
     def _is_done(self, node: LexborNode, tag: str, attributes: dict[str, str | None]) -> bool:
-        """Emit an element if it is code or a data table, and return whether it needs no further
-        processing.
+        """Emit an element if it is code or a data table. Return True if the element needs no
+        further processing.
         """
         if tag in elements.VERBATIM:
             self._emit_code(code_text(node), language(node))

@@ -21,7 +21,8 @@ THICK = 3.0
 LONG = 6.0
 #: Maximum distance at which two rules count as meeting, in points.
 NEAR = 3.0
-#: Maximum objects to examine, and maximum rules on a page. A page with more rules is a drawing.
+#: Maximum numbers of objects to examine and of rules on a page. A page with more rules counts as a
+#: drawing.
 MOST_DRAWN, MOST_RULES = 10_000, 600
 
 
@@ -31,8 +32,8 @@ class _Unproven(Exception):
 
 @dataclass
 class _Grid:
-    """Rules that meet one another: vertical ones as (x, bottom, top), horizontal ones as (y, left,
-    right).
+    """A group of rules that touch. Vertical rules are (x, bottom, top), and horizontal rules are
+    (y, left, right).
     """
 
     upright: list[tuple[float, float, float]] = field(default_factory=list)

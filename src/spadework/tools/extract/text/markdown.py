@@ -145,7 +145,8 @@ class _Writer:
             self.pictured = True
 
     def _image(self, token: Token) -> None:
-        # Images in links or at the start are badges. Other images may be part of a sentence.
+        # Drop images in links or at the start, which are badges. Keep the text of other images,
+        # because they may be part of a sentence.
         self.pictured = True
         if not self._open and self.unlinked:
             self._add(token.content)

@@ -175,15 +175,17 @@ def extract_delimited(text: str, url: str) -> Extracted:
 
 
 def _agreement(text: str, sign: str) -> int:
-    """Return how many of the first rows have the most common number of cells when split at
-    `sign`.
+    """Split the first rows at `sign`, and return how many of them have the most common number of
+    cells.
     """
     widths = Counter(len(row) for row in islice(_Rows(text, sign), _SAMPLE) if row)
     return max((count for width, count in widths.items() if width > 1), default=0)
 
 
 class _Rows:
-    """Yields the rows of delimited data up to an overlong cell, which `damage` then mentions."""
+    """Yields the rows of delimited data. Stops at an overlong cell, and describes the problem in
+    `damage`.
+    """
 
     def __init__(self, text: str, sign: str) -> None:
         self.damage = ""

@@ -1,5 +1,5 @@
-"""Share one browser among all sessions. It starts with the first page and closes with the last
-`Browser` that used it.
+"""Share one browser among all sessions. It starts with the first page, and closes when no
+`Browser` uses it any longer.
 """
 
 from __future__ import annotations

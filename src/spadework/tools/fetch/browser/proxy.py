@@ -25,7 +25,7 @@ _TRACKERS = frozenset(line for line in _LINES if line and not line.startswith("#
 
 class Permission:
     """A browser context's permission to use the proxy. Internal hosts in `allow_hosts` can be
-    reached only while the visited site is internal, too.
+    reached only while the visited site is also internal.
     """
 
     def __init__(self, resolve: Resolve, allow_hosts: Collection[str], most_bytes: int) -> None:
@@ -152,7 +152,7 @@ def parse_request(head: bytes) -> Request:
 
 
 def answer_head(head: bytes) -> bytes:
-    """Return the response head for the browser, turning a server's 407 into 403, because only this
+    """Return the response head for the browser. A server's 407 becomes 403, because only this
     proxy may ask for proxy credentials.
     """
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")

@@ -208,8 +208,8 @@ class Tabs:
             self._slots.release()
 
     async def _emptied(self, tab: Tab) -> None:
-        """Empty a context but keep its page, because a new page would need a new process, which is
-        slow to start.
+        """Empty a tab's context for reuse, or close it if it cannot be reused. The page is kept,
+        because a new one would need a new process, which is slow to start.
         """
         tab.visits += 1
         try:

@@ -26,8 +26,8 @@ LEVEL = 2
 QUIET = 250
 #: Milliseconds without new text after which a loading page counts as settled.
 LONG_QUIET = 1_500
-#: Pages with fewer characters may take up to SETTLE seconds to settle while loading, and then up
-#: to EMPTY more.
+#: Minimum characters of a page that counts as settled. For shorter pages, wait up to SETTLE
+#: seconds while loading, and then up to EMPTY more.
 LEAST = 50
 SETTLE = 10.0
 EMPTY = 3.0
