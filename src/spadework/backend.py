@@ -89,14 +89,14 @@ class Backend(Protocol):
     async def list_news(
         self, settings: Settings, known: Mapping[str, int]
     ) -> dict[str, tuple[int, str]]:
-        """Return the stored lists that are newer than their `known` versions. Each name maps to
-        (version, rows as JSON).
+        """Return the lists in the database that are newer than their versions in `known`, as
+        (version, rows as JSON), keyed by name.
         """
         return {}
 
     def list_table(self, url: str, name: str, rows: Any, before: Path) -> Any:
-        """Return the database list called `name`. It counts as created if it ever changed or if
-        the file `before` exists.
+        """Return the list called `name` in the database. Its `exists` is true if it was ever
+        changed or if `before`, the file that would store it without a database, exists.
         """
         raise LookupError(_NONE)
 

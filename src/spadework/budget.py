@@ -77,8 +77,8 @@ def total(bills: Iterable[Amounts]) -> Usage:
 
 Price = tuple[float, float]
 
-#: Number of calls assumed to share a limit. An answer may exceed its usual size only if 1/AT_ONCE
-#: of what is free allows it.
+#: Number of calls assumed to share a limit. An answer may exceed its usual size only as far as
+#: 1/AT_ONCE of the free tokens and money allows.
 AT_ONCE = 16
 #: Minimum tokens for an answer; with fewer left, no call is made.
 LEAST_ROOM = 200
@@ -220,8 +220,8 @@ class Budget(Deadline):
         self._began: tuple[float, dict[Limit, float]] | None = None
         #: The amounts reserved for rewriting weak parts of the report.
         self._again: dict[Limit, float] = {}
-        #: What calls with access to the writing reserve, such as the model test, spent before
-        #: writing began. These amounts reduce the reserve, so that enough is left for judging.
+        #: The amounts that calls with access to the writing reserve, such as the model test, spent
+        #: before writing began. They reduce the reserve, so that enough is left for judging.
         self.early: dict[Limit, float] = {}
 
     @classmethod

@@ -12,7 +12,8 @@ Phase = Literal["plan", "search", "read", "assess", "write"]
 Shares = Mapping[Phase, float]
 #: A function that returns whether a step's time is up.
 Late = Callable[[], bool]
-#: A point in a run, given as the time left: (share of the run time, maximum seconds).
+#: A point in a run, given by the time left: (share of the run time, seconds). The smaller of the
+#: two amounts counts.
 Mark = tuple[float, float]
 
 #: Each phase's share of the run time. Unused time passes to later phases. The writing phase's
@@ -43,8 +44,8 @@ AGAIN = 0.5
 #: Assumed seconds for code to finish a report and exit, used until a run has measured the time.
 CLOSING_SECONDS = 2.0
 CLOSING_SHARE = 0.2
-#: Closing takes as long as composing this many drafts. More evidence makes a draft slower: with
-#: 5,806 entries, it took 2.9 s of CPU time instead of 0.8 s.
+#: Closing is assumed to take as long as composing this many drafts. More evidence makes a draft
+#: slower: with 5,806 entries, one took 2.9 s of CPU time instead of 0.8 s.
 CLOSING_DRAFTS = 4.0
 
 
@@ -114,8 +115,9 @@ class Deadline:
         return self.seconds if self.replayed is not None else self.reckoned(*phases)
 
     def step(self, *phases: Phase, least: float) -> float:
-        """Return the seconds for one step of these phases. A step that would get less than `least`
-        seconds borrows from reading, up to half of the combined time.
+        """Return how many seconds one step of these phases may take. A step that would get less
+        than `least` borrows from reading, up to half of the time of these phases and reading
+        together.
         """
         return max(self.phase(*phases), min(least, self.phase(*phases, "read") / 2))
 

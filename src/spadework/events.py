@@ -240,8 +240,8 @@ class Reading(Timed):
 
 
 class Read(Timed, Tried):
-    """A page was read, or could not be read for the given `reason`. `seconds` includes
-    `cleaning`.
+    """A page was read, or could not be read for the given `reason`. The time in `seconds` includes
+    that in `cleaning`.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "url")

@@ -27,7 +27,9 @@ def visible(text: str) -> str:
 
 
 def bounded(text: str) -> str:
-    """Cut overlong runs and break overlong lines, which are slow to process."""
+    """Cut overlong runs of letters, digits or marks, and break overlong lines. Both are slow to
+    process.
+    """
     cut = _RUNS.sub(lambda run: run[run.lastindex or 0], text)
     return _LONG_LINE.sub(r"\1\n", cut)
 

@@ -135,7 +135,8 @@ async def assess(
             return replace(judgement, covered=False, score=0.0, spots=spots)
         return ask_for_leads(judgement, found)
 
-    # Even without evidence or passages, the model may suggest other searches.
+    # Skip the model only if there is evidence but no passage. With neither, it may still suggest
+    # searches.
     asked = model if shown or not known else None
     judgement, fell = await first_of(asked, "assessor", topic.name, ask, extract)
     return judgement, [*problems, *fell]
@@ -170,8 +171,8 @@ def leads_on(plan: Plan) -> bool:
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """Put the searches for names found on the pages before all others. If there are any, the topic
-    is not covered.
+    """Put the searches for names found on the pages first. If there are any, the topic is not
+    covered. Change nothing if `found` scores above LIKELY.
     """
     if found.score > LIKELY:
         return judgement

@@ -52,7 +52,9 @@ class CleanAnswer(Visible):
 
 
 class Dirty(NamedTuple):
-    """A page to clean, the question to answer, and the text selected from the page."""
+    """A page to clean, and the question to answer. A model judges the page by the excerpt
+    `chosen`.
+    """
 
     question: str
     title: str

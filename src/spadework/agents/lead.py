@@ -182,8 +182,8 @@ def _without_today(plan: Plan, question: Question) -> Plan:
 def topic_of(answer: TopicAnswer) -> Topic:
     """Convert a model's topic, dropping duplicate queries and any with operators or addresses."""
     name = answer.name.strip()
-    # Small models write names in lower case. Capitalize only names that begin with a function
-    # word.
+    # Small models write topic names in lower case. Capitalize a name only if it begins with a
+    # function word, because other first words may be lower case by design ("npm").
     if name.partition(" ")[0] in language(spoken(name)).stop:
         name = name[:1].upper() + name[1:]
     texts = {

@@ -184,7 +184,8 @@ def _check_outline(
             continue
         heading = keep_founded_heading(one.heading, texts, home) or own[0].topic
         if is_summary(heading, plan.language):
-            # This heading is reserved for the summary, which is written last.
+            # This heading is reserved for the summary, which is written last. Use the topic's name
+            # instead.
             heading = own[0].topic
         same = made.get(heading.casefold())
         if same:

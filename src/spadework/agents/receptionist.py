@@ -53,8 +53,8 @@ _BARE = re.compile(
     r" (?:\S+ ){1,4}words|words (?:max|at most|or (?:less|fewer)))\b",
     re.IGNORECASE,
 )
-#: The maximum number of characters in an instruction. If a message has more than twice as many,
-#: everything after the instruction is material.
+#: The maximum number of characters in an instruction. If a message is more than twice as long,
+#: everything after that many characters is the material that the instruction is about.
 _HEAD_CHARS = 400
 #: An answer of at most this many tokens cannot hold a cited sentence.
 _FEW_TOKENS = 16
@@ -182,7 +182,7 @@ def _first_question(shown: str) -> str:
     return next(asking, lines[-1] if lines and not marks else "")
 
 
-#: `research` messages go to the research graph, which recognizes follow-ups itself.
+#: Follow-up questions are `research` too, because the research graph recognizes them itself.
 Kind = Literal["research", "talk", "chore"]
 #: A message with more words than this, not counting small talk, is taken for a question.
 FEW_WORDS = 6

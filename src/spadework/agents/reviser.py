@@ -132,8 +132,8 @@ def _by_code(asked: Question, report: Reported) -> Turn:
 
 
 async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
-    """Return the entries to show the lead model, in ledger order. If they exceed the limit, keep
-    the most relevant.
+    """Return the entries to show the lead model, in ledger order. If they exceed LEDGER_TOKENS,
+    keep those most relevant to `asked`.
     """
     await tokens.ready()
     entries = [e for e in ledger if e.kind != "columns"]

@@ -111,8 +111,8 @@ def judge_section(section: Section, findings: Findings) -> Checked:
 
 @dataclass(frozen=True)
 class Asked:
-    """A single sentence of `whole` to judge. If no model judges it, `unfounded` is the reason to
-    reject it ("" if there is none).
+    """A sentence to judge: `stated`, one of the sentences in the text of `whole`. If no model
+    judges it, `unfounded` is the reason to reject it ("" if there is none).
     """
 
     whole: Stated
@@ -212,7 +212,8 @@ def _left_to_judge(
 async def _ask_model(
     model: Model, asked: Sequence[Asked], material: Material, seconds: float
 ) -> tuple[dict[Asked, Finding], str]:
-    # Sentences that cite the same entry share a call, so that the entry is shown only once.
+    # Sort by the first entry that a sentence cites, so that sentences citing the same entry share
+    # a model call, which shows the entry only once.
     places = {id_: n for n, id_ in enumerate(material.ledger)}
     order = sorted(asked, key=lambda each: [places.get(id_, -1) for id_ in each.stated.ids[:1]])
     batches = [order[n : n + BATCH] for n in range(0, len(order), BATCH)]

@@ -147,8 +147,8 @@ async def summarise(
     seconds: float,
     asked_on: str = "",
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections, or an empty one if the model fails. `first` is the
-    checked short answer written before the sections.
+    """Return a summary of verified sections, or an empty one if the model fails. `first` holds the
+    short answer that was written before the sections, with the findings on it.
     """
     told = [
         (
@@ -204,8 +204,8 @@ def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
         named = re.compile(rf"[|(\s]*{re.escape(before.row)}\)?\s*:?")
         text = named.sub("", text, count=1).strip("| \n")
     made = parse_sentences(text)
-    # A row label has no citations of its own, but the prompt shows it with its row's marks. Drop
-    # them here.
+    # A row label cites nothing itself, but the prompt shows it with its row's citation marks. Drop
+    # those that the model returned.
     return tuple(s.model_copy(update={"evidence_ids": ()}) if before.label else s for s in made)
 
 

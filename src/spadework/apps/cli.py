@@ -338,7 +338,7 @@ def _in_our_words(error: Any) -> SettingsError:
 
 def console() -> None:
     """Run the command line as the process's only task."""
-    # Python would by default rescan the 300,000 long-lived objects that imports create.
+    # By default, the garbage collector would often rescan the 300,000 objects that imports create.
     gc.set_threshold(10_000, 10, 3)
     from spadework.apps.exit import LEAVING
 

@@ -127,8 +127,8 @@ class Leaving:
         ).start()
 
     def closed(self, home: Path) -> None:
-        """If the process is `alone`, record how long its exit takes. Otherwise, cancel the exit
-        deadline.
+        """If the process is `alone`, record how long its exit takes. Otherwise, cancel the
+        deadline that `begin` set.
         """
         if not self.alone:
             self._closed.set()

@@ -19,7 +19,8 @@ from spadework.values import Evidence, EvidenceKind, Page, Problem, Topic
 
 PROSE = ("paragraph", "list", "quote")
 _KIND_OF: dict[str, EvidenceKind] = {"code": "code", "list": "item"}
-#: Minimum share of the remaining time for adding evidence, even if judging took all of its phase.
+#: Minimum share of the remaining time for adding evidence, even if judging has used up the time of
+#: its phase.
 LEAST_SHARE = 0.1
 _PAIR = 2
 
@@ -45,8 +46,8 @@ async def entries(
     *,
     left: int,
 ) -> tuple[list[Evidence], list[Problem]]:
-    """Return a topic's new entries, and a problem if there was no time for all quotes. `left`
-    topics share the judging time.
+    """Return a topic's new entries, and a problem if there was no time for all quotes. The time
+    left for judging is divided by `left`, the number of topics whose entries are not yet made.
     """
     digests = dict.fromkeys(spot.page.content_hash for spot in spots)
     texts = {digest: await context.pages.get(digest) for digest in digests}
@@ -156,7 +157,8 @@ def parts_of(
         return [(*span, _KIND_OF.get(block.kind, "text"))]
     header, rows = text.header_of(block), rows_at(text, block, span)
     kind: EvidenceKind = "row" if header else "cells"
-    # The first row of a two-column table may be data.
+    # The first row of a two-column table may be data, so it serves as column names only if other
+    # rows are quoted.
     above = header or text.header_of(block, _PAIR)
     own = [row for row in rows if row != above]
     own = [(own[0][0], own[-1][1])] if together and own else own

@@ -39,10 +39,10 @@ from spadework.values import (
 )
 from spadework.visible import visible
 
-#: A round that adds less than this share of the evidence is the last. The first value is for runs
-#: without a model and at deep effort, the second for other runs. In five runs whose second round
-#: added less than .4, the third round contributed 16 of 381 cited quotes. When a second round
-#: added .46, the third contributed 11 of 70.
+#: A round is the last if it adds less than this share of all evidence found so far. The first
+#: value is for runs without a model or at deep effort, the second for other runs. In five runs
+#: whose second round added less than .4, the third round contributed 16 of 381 cited quotes. When
+#: a second round added .46, the third contributed 11 of 70.
 MARGINAL_UTILITY, JUDGED_UTILITY = 0.1, 0.4
 
 
@@ -91,7 +91,7 @@ def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
 
 def _quotes_brought(state: ResearchState, alone: bool) -> int:
     """Return how many quotes the last round added. If `alone` (no model judged), count the last
-    two rounds, because one of them may add no new quotes.
+    two rounds together, so that one round without new quotes need not end the run.
     """
     since = state["rounds"][-2:] if alone else state["rounds"][-1:]
     return since[-1].evidence_after - since[0].evidence_before

@@ -143,8 +143,9 @@ Chosen = tuple[str, list[Problem], Choice]
 
 
 class Parts(NamedTuple):
-    """The opened parts of a session. `asked` is the model for requests that are not recorded,
-    `problems` concern the model, and `cleanings` counts the pages already cleaned.
+    """The opened parts of a session. `asked` is the model to which requests are sent (in a replay,
+    its new model, if any), `problems` concern the model, and `cleanings` counts the pages
+    already cleaned.
     """
 
     journal: Journal
@@ -186,7 +187,8 @@ async def open_parts(
                 one = await Library.open(
                     paths, home=home, progress=progress, meaning=meaning, lazily=True
                 )
-                # Other sessions index the library later, after their forecast.
+                # Sessions that only gather pages index the library now. Others do so after their
+                # forecast.
                 if isinstance(providers, PagesAlone):
                     await one.build()
             finally:
@@ -279,7 +281,9 @@ async def _model(settings: Settings) -> tuple[str, list[Problem]]:
 def _models(
     settings: Settings, budget: Budget, journal: Journal, name: str, replay: Replay | None
 ) -> tuple[Model | None, Model | None]:
-    """Return the session's model, and the model for requests that are not recorded."""
+    """Return the session's model, and the model to which requests are sent: the same one, or a
+    replay's new model, if any.
+    """
     if not name:
         return None, None
     if replay is None:
@@ -341,8 +345,8 @@ REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 
 class PageCache:
-    """A run's access to the knowledge store. `left` returns the seconds left for an answer, and
-    `meaning` is the embedding model, closed with the store.
+    """A run's access to the knowledge store. `left` returns the seconds that remain for the
+    store's answer. `meaning` is the embedding model, which is closed together with the store.
     """
 
     def __init__(

@@ -303,7 +303,8 @@ def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
     answers = [section for section in written if section.heading not in headed]
     rest = [headed[section.heading] for section in written if section.heading in headed]
     if rest:
-        # The closest passages come last, so that readers do not mistake them for answers.
+        # Sections that show the closest passages for open topics come last, so that readers do not
+        # mistake them for answers.
         return [*answers, open_ones, *rest], open_ones.model_copy(update={"sentences": ()})
     return answers, open_ones
 

@@ -212,7 +212,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     context.budget.writing = True
     ledger = proofs(state)
     texts = await context.pages.texts(e.content_hash for e in ledger)
-    # The follow-up may contain new names.
+    # The checks accept names from the question, and the follow-up may contain new ones.
     asked = "\n".join(dict.fromkeys([made.question, state.get("question", "")]))
     material, lost = verify_ledger(ledger, texts, asked, made.language)
     model, unfit = await judge_in_time(context, "verify")
@@ -231,8 +231,8 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         else whole(state, model, material, check)
     )
     if state.get("before") is None:
-        # The rounds have already reported the problems in `unfit`, unless the run changes only the
-        # form of a report.
+        # Unless the run revises or extends a report (`before`), its rounds have already reported
+        # the problems in `unfit`.
         before = state.get("coverage", {})
         unfit, changes["coverage"] = [], still_proven(before, material)
         emit = emitter(context, runtime)
@@ -274,7 +274,8 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOut
     )
     builder.add_node("open", open_session)
     builder.add_node("revise", revised)
-    # Workers and their error handlers form one graph step, so `fuse` runs once.
+    # A round's workers and their error handlers form one graph step, so `fuse` runs once per
+    # round, not once per worker.
     for node in (receive, clarify, plan, approve, fuse, assess, write, verify, edit, save):
         builder.add_node(node)
     builder.add_node(

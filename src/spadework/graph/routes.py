@@ -31,7 +31,7 @@ from spadework.values import (
 #: Minimum expected gain of another round for topics judged by code rather than by a model.
 LEAST_GAIN = 0.17
 #: Scores computed by code are inexact, so a new score must be higher by this much to count as
-#: better. Smaller values lost facts.
+#: better. When smaller values were tried, facts were lost.
 CLEARLY = 0.1
 #: Each shortfall multiplies the score by this factor.
 LACKING = 0.5
@@ -76,7 +76,8 @@ def _is_worth(topic: Topic, state: ResearchState, price: float) -> bool:
     if found.covered:
         return price < ALL and bool(_falls_short(topic, state))
     expected = gain(found, lacks(topic, state), survey=survey)
-    # LEAST_GAIN applies only to judgements by code, because a model names the gap to search for.
+    # Only judgements by code need LEAST_GAIN. A model's judgement names the gap, so another search
+    # has a target.
     least = LEAST_GAIN if found.judge == CODE else 0.0
     return expected >= max(least, WORTH * price)
 
@@ -89,8 +90,8 @@ def no_better(new: Coverage, old: Coverage) -> bool:
 
 
 def gain(found: Coverage, lacking: Collection[str], *, survey: bool = False) -> float:
-    """Return the expected gain (0 to 1) of another round. It is always 1 for surveys and open
-    topics.
+    """Return the expected gain (0 to 1) of another round. It is always 1 for surveys, for open
+    topics, and if a search for a name found in the evidence is recommended.
     """
     led = any(wanted.led_to for wanted in found.recommendations)
     if survey or led or found.state == "open":
@@ -244,8 +245,8 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
 def _queries_unasked(
     topic: Topic, state: ResearchState, asked: set[tuple[str, tuple[str, ...]]], load: Workload
 ) -> tuple[Query, ...]:
-    """Return the topic's queries that have not been sent yet. If all its pages come from earlier
-    runs, return all queries.
+    """Return the topic's queries that have not been sent yet, or all its queries if every web page
+    read for it comes from an earlier run.
     """
     pages = [
         page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages

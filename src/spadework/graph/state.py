@@ -61,7 +61,9 @@ class Find(Value):
 
 
 class Earlier(Value):
-    """An earlier session's report and evidence. `numbered` lists its source URLs in order."""
+    """An earlier session's report and evidence. `numbered` lists the URLs of the report's sources
+    in the order of their numbers.
+    """
 
     plan: Plan
     title: str = ""
@@ -81,8 +83,8 @@ class ResearchState(TypedDict, total=False):
     question: Required[str]
     attachments: list[str]
     session_id: Required[str]
-    #: The last session that this thread opened. If `session_id` still names it, the next run gets
-    #: a new id.
+    #: The id of the last session opened in this graph thread. If `session_id` still holds that id,
+    #: the next run gets a new one.
     opened: str
     follows: str
     earlier: list[str]

@@ -36,8 +36,8 @@ T = TypeVar("T")
 WHOLE_SECONDS = 10.0
 #: Maximum candidate passages for a question.
 PROPOSED = 60
-#: Number of unrelated passages assumed when computing a word's rarity (see `embedded_store`), and
-#: the number at which counting stops.
+#: Number of unrelated passages assumed when computing a word's rarity (see `embedded_store`).
+#: Passages with the word are counted only up to this number.
 OTHERS = 10_000
 _FIELDS = "record, packed, own"
 _PUT = (
@@ -165,7 +165,9 @@ class PostgresKnowledge:
         }
 
     async def _put(self, entry: Entry, made: Sequence[Passage], database: Database) -> int:
-        """Store a page, unless it is too large or no newer than the stored copy."""
+        """Store a page and return 1, or return 0 if it is too large or no newer than the stored
+        copy.
+        """
         record = entry.page.model_dump_json()
         packed = zstandard.compress(entry.text.encode(errors="replace"), 3)
         size, fetched = len(packed) + len(record.encode()), entry.page.fetched_at.timestamp()

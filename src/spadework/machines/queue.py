@@ -57,7 +57,8 @@ _UNHEARD = (
 )
 _log = logging.getLogger(__name__)
 Run = Callable[[str], Awaitable[None]]
-#: A draining worker sends its own heartbeats, because its cancelled queue sends none.
+#: A worker that is shutting down sends its own heartbeats, because its cancelled queue no longer
+#: sends any.
 _BEAT = (
     "UPDATE procrastinate_workers SET last_heartbeat = now() WHERE id IN (SELECT worker_id"
     " FROM procrastinate_jobs WHERE status = 'doing' AND lock = ANY(%s))"
@@ -66,8 +67,8 @@ _BEAT = (
 
 @dataclass
 class Leaving:
-    """Describes how a worker shuts down. Its runs get `seconds` to finish, and `idle` returns how
-    many of them need not be awaited.
+    """Describes how a worker shuts down. Its runs get `seconds` to finish, and `idle` returns the
+    number of runs that it need not wait for.
     """
 
     seconds: float = 0.0

@@ -91,8 +91,8 @@ BEAT_SECONDS = 3.0
 LEASE_SECONDS = 15.0
 #: Seconds to keep an unused slot for the next caller.
 KEEP_SECONDS = 1.0
-#: A slot requested more than this many seconds ago is given back rather than kept, because the
-#: database may have lost it.
+#: A slot requested more than this many seconds ago is not kept for the next caller, because the
+#: database may have lost its record of the slot.
 RENEW_SECONDS = 10.0
 LOOK_SECONDS = 2.0
 #: Seconds until an unused resource is removed.
@@ -119,7 +119,7 @@ _END = "DELETE FROM askers WHERE process = %s"
 
 
 class Whose(NamedTuple):
-    """The holder of a slot."""
+    """The user and the session that hold a slot."""
 
     owner: str
     session: str
@@ -127,7 +127,7 @@ class Whose(NamedTuple):
 
 @dataclass(eq=False)
 class _Place:
-    """A held slot, with times from the event loop's clock."""
+    """A slot that this process holds, with times from the event loop's clock."""
 
     ticket: str
     asked_at: float

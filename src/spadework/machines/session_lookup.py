@@ -38,8 +38,8 @@ MOST_FOLLOWED = 6
 async def copy_session(
     shared: SharedSessions, settings: Settings, kept: Kept, *, patient: bool = True
 ) -> Path:
-    """Update the local copy of a session's folder, and return its path. If `patient`, wait for the
-    result of a run on this machine.
+    """Update the local copy of a session's folder, and return its path. While a run on this
+    machine uses the folder, a `patient` call waits up to BUSY_SECONDS for the run's result.
     """
     folder = settings.home / "sessions" / kept.id
     until = asyncio.get_running_loop().time() + BUSY_SECONDS

@@ -24,8 +24,8 @@ from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow, JournalR
 from spadework.tools.stores.private_files import ClaimLost
 from spadework.tools.stores.session_database import SqliteRows
 
-#: A fenced statement writes only while the claim holds. It locks the session's row, so that
-#: takeovers wait for it.
+#: A fenced statement writes only if the worker's claim to the session still holds. It locks the
+#: session's row, so that a takeover by another worker waits until it is done.
 _FENCED = (
     "WITH mine AS (SELECT id FROM sessions WHERE id = %s AND run = %s FOR SHARE),"
     " done AS ({}) SELECT count(*) FROM mine"
@@ -302,7 +302,7 @@ class SharedSessions:
             ended = await connection.execute(_END_ROW, (state, session_id, list(LIVE + AGAIN[:1])))
             if await ended.fetchone() is None:
                 return False
-            # All earlier events have lower numbers, because nobody else can write any more.
+            # Nobody else can add events any more, so this one gets the highest number.
             await connection.execute(_PUT_LAST, (line, session_id))
             return True
 
@@ -354,7 +354,9 @@ class SharedSessions:
         await self.database.retry(partial(self._delete, session_id))
 
     async def _delete(self, session_id: str) -> None:
-        """Delete the row first, because every write locks it."""
+        """Delete a session's row, then its checkpoints. Every write locks the row first, so none
+        can follow its deletion.
+        """
         async with self.database.pool.connection() as connection, connection.transaction():
             await connection.execute(_DELETE, (session_id,))
             for table in _CHECKPOINTS:

@@ -115,7 +115,9 @@ async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[No
 
 @asynccontextmanager
 async def database_soon(settings: Settings) -> AsyncIterator[Database | None]:
-    """Open the configured database. Yields None if none is configured, or if it is slow."""
+    """Open the configured database. Yields None if none is configured, or if it cannot be opened
+    in time.
+    """
     async with AsyncExitStack() as stack:
         if settings.database_url is None or time.monotonic() < _away_until:
             yield None
@@ -219,8 +221,8 @@ async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, t
 
 
 class ListTable(ListFile[Row]):
-    """A list stored in the database. It counts as created if it has ever been changed, or if the
-    file `before` exists.
+    """A list stored in the database. It counts as created if it was ever changed, or if `before`
+    exists, the file that holds the list when there is no database.
     """
 
     def __init__(self, url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> None:
@@ -235,7 +237,7 @@ class ListTable(ListFile[Row]):
 
     @property
     def exists(self) -> bool:
-        """True if the list ever changed or the file `before` exists."""
+        """True if the list was ever changed, or if its file `before` exists."""
         return self._take_row()[0] > 0 or self._before.exists()
 
     def read(self) -> list[Row]:
@@ -271,7 +273,9 @@ class ListTable(ListFile[Row]):
 
 
 class SharedCheckpoints(AfterTelling, CheckpointSaver):
-    """Saves a claimed session's checkpoints in the database, after its events."""
+    """Saves a claimed session's checkpoints in the database, each once all earlier events are
+    recorded.
+    """
 
     def __init__(self, claim: Claim, record: Record) -> None:
         CheckpointSaver.__init__(self, cast("SessionClaim", claim), our_serde())

@@ -30,7 +30,7 @@ _PIDS = Path("/sys/fs/cgroup/pids.max")
 @dataclass
 class Stock:
     """A limited system resource. A session may use `each` units, and `spare` units are kept free.
-    `limit` returns None if unknown.
+    `limit` returns None if no limit is known.
     """
 
     each: int

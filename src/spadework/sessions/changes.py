@@ -82,7 +82,8 @@ def earlier_run(home: Path, question: str) -> tuple[Listed, Result] | None:
 
 def changes_between(home: Path, before: Result, after: Result) -> Changes:
     """Return two kinds of changes: new quotes and removed quotes. A new quote is on no page of the
-    earlier run. A removed quote is on no page of the later run, which read its page again.
+    earlier run. A removed quote is on no page of the later run, although that run read the
+    quote's page again.
     """
     old, new = _pages(home, before), _pages(home, after)
     read_again = {source.url for source in after.sources}
@@ -196,8 +197,9 @@ async def post(url: str, found: Changes) -> None:
 
 
 async def run_again(settings: Settings, question: str, before: Result | None) -> Changes:
-    """Research a question again, and return the changes since `before` (none if it is None). Later
-    runs repeat them until `mark_told` is called. Raises SessionError if the research fails.
+    """Research a question again, and return the changes since `before` (none if it is None). Until
+    `mark_told` is called, later runs report these changes again. Raises SessionError if the
+    research fails.
     """
     fresh = settings.with_(knowledge=False, cache_mb=0, clarify=False, approve=False)
     session = Session.start(question, settings=fresh)

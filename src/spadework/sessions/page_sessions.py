@@ -36,8 +36,8 @@ from spadework.tools.ranking.selection import LOCAL, PRESETS, LinkStore
 from spadework.values import Page, Result, Unread, Value
 
 PAGES, MOST_PAGES = 5, 20
-#: Number of recent sessions in which to look for a page that was already read, and the page's
-#: maximum age.
+#: Maximum number and maximum age of the recent sessions in which to look for a page that was
+#: already read.
 LOOKED_THROUGH, READ_ON = 50, timedelta(hours=1)
 
 #: Maximum seconds to read one page.
@@ -144,8 +144,9 @@ def _text(folder: Path, page: Page) -> str:
 
 
 async def read(url: str, settings: Settings | None = None, *, level: int = 0) -> ReadPage:
-    """Read a web page or library document, starting at fetch level `level`. Raises SettingsError
-    if the address is invalid, and FetchError if the page cannot be read.
+    """Read a web page or library document, starting at fetch level `level` (0 is a plain request,
+    2 a browser). Raises SettingsError if the address is invalid, and FetchError if the page
+    cannot be read.
     """
     settings = settings or Settings.load()
     address = url if url.startswith(LOCAL) else checked_address(url)

@@ -133,7 +133,7 @@ class Researching:
         for event in record.heard():
             yield event
         if finished := before.get("result"):
-            # The run was killed after its last checkpoint, so its files may be incomplete.
+            # The run was killed after its result was saved, so its files may be incomplete.
             for event in await self._finished(finished):
                 yield event
             return
@@ -198,10 +198,10 @@ class Session:
         self._answers: asyncio.Queue[str] = asyncio.Queue()
         #: A notice about stored settings that are ignored.
         self._set_aside = ""
-        #: Seconds of the reserved time used to finish the report, or None if there is no result
-        #: yet.
+        #: Seconds used of the time reserved for finishing the report, or None before there is a
+        #: result.
         self._writing: float | None = None
-        #: Number of events already seen, used only if workers run the session. None means all
+        #: Number of recorded events to skip, used only if workers run the session. None skips all
         #: events up to the last `Ended`.
         self.seen: int | None = None
 
@@ -276,8 +276,9 @@ class Session:
 
     def search_with(self, *sources: Any) -> Self:
         """Search with these providers: LangChain tools or retrievers, or objects like
-        `spadework.tools.search.provider.Provider`. They replace `auto`, but not providers named
-        in the setting `search`. Call this before a run, and again before resuming it.
+        `spadework.tools.search.provider.Provider`. They replace the providers that `auto` would
+        choose, but not those named in the setting `search`. Call this before a run, and again
+        before resuming it.
         """
         self._providers += sources
         return self

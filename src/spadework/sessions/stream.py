@@ -36,8 +36,8 @@ async def parts_until_deadline(
     stream: AsyncIterator[Any], context: SessionContext, unwritten: Mark = (0.0, 0.0)
 ) -> AsyncGenerator[Any, None]:
     """Yield the stream's parts and the recorded events. When the report must be written at once,
-    yield EMERGENCY. Stop shortly after the deadline, or at the time `unwritten` if writing has
-    not begun by then.
+    yield EMERGENCY. Stop shortly after the deadline. If writing has not begun when the time
+    left falls below `unwritten`, stop then.
     """
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)
@@ -83,7 +83,7 @@ async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) ->
         async for part in stream:
             queue.put_nowait(part)
     except asyncio.CancelledError as cancelled:
-        # LangGraph's error carries a task that is still writing to the journal.
+        # The CancelledError from LangGraph may carry a task that is still writing to the journal.
         saving = [left for left in cancelled.args if isinstance(left, asyncio.Task)]
         if saving:
             await asyncio.wait(saving, timeout=SAVING_SECONDS)

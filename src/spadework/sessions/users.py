@@ -42,7 +42,7 @@ class ListFile(Generic[Row]):
 
     @property
     def version(self) -> int:
-        """Always 0, because the file itself is checked for changes."""
+        """Always 0. Files have no version, so `current` checks whether the file has changed."""
         return 0
 
     @property
@@ -51,7 +51,7 @@ class ListFile(Generic[Row]):
         return self.path.exists()
 
     def take(self, version: int, rows: str) -> None:
-        """Do nothing, because the file itself is read."""
+        """Do nothing. Only a list in a database takes rows, while `current` reads the file."""
 
     def read(self) -> list[Row]:
         """Return all rows. Raises SettingsError if the file is damaged."""

@@ -55,13 +55,13 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     )
 
     _given: frozenset[str] = PrivateAttr(default=frozenset())
-    #: The server's home folder if these are the settings of a server's user, else None.
+    #: The server's home folder if these settings belong to one of the server's users, else None.
     _common: Path | None = PrivateAttr(default=None)
 
     @model_validator(mode="wrap")
     @classmethod
     def _in_one_sentence(cls, data: Any, checked: ModelWrapValidatorHandler[Self]) -> Self:
-        # Settings passed as a graph's context bypass `load`, so a validator must shorten errors.
+        # Shorten errors here, because settings passed as a graph's context bypass `load`.
         try:
             return checked(data)
         except ValidationError as error:

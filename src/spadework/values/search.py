@@ -103,7 +103,7 @@ class Tried(Value):
 class Unread(Value):
     """An unread hit with its relevance (0..1) as `score`. `late` means that time ran out."""
 
-    # Resumed runs may have stored a `Hit` instead.
+    # A run that is resumed may have stored a `Hit` instead, which has other fields.
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
     topic: str = ""

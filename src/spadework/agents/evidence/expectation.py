@@ -172,7 +172,8 @@ def _is_named(found: re.Match[str]) -> bool:
 LEAST_STEPS, LEAST_ITEMS = 2, 2
 #: A sentence with more separators (a comma, "and" or "or") than this counts as a list.
 LEAST_COMMAS = 1
-#: If no entry is a table row, at least this many entries are accepted as a table.
+#: If a topic asks for a table and no entry is a table row, at least this many entries are accepted
+#: instead.
 LEAST_ROWS = 3
 #: Code can check only comparisons with exactly this many sides.
 SIDES = 2
@@ -326,8 +327,8 @@ def _of_the_kind(
     if kind := _KINDS.get(plan.question_type):
         asks = next((topic for topic in topics if topic.expects == kind.expects), topics[0])
         if not holds_expected(asks.model_copy(update={"expects": kind.expects}), ledger):
-            # If the language is not English, search for the question, because `kind.query` is
-            # English.
+            # `kind.query` is English, so for other languages, search for the topic's question
+            # instead.
             english = plan.language.lower().startswith("en")
             query = kind.query.format(about=about) if english else asks.question
             yield _lacks(kind.expects, asks.name, say(kind.lacking, about=about), query)

@@ -67,10 +67,10 @@ def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
 
 @dataclass(frozen=True)
 class Trail:
-    """The names to follow for a question (hops).
+    """The names (hops) to follow for a question.
     - `ahead`: hops to search for next.
     - `via`: hops already searched for.
-    - `titles`: the shown pages' titles that the evidence mentions.
+    - `titles`: titles of shown pages that the evidence mentions.
     - `further`: the `titles` that are not in the question.
     """
 

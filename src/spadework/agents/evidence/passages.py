@@ -145,7 +145,7 @@ class Numbered:
             marks = {}
             for start, _ in quotable(s.text):
                 number += 1
-                # A code fence must start a line.
+                # A code fence must start a line, so its number goes on the line before.
                 fence = s.text.startswith(("```", "~~~"), start)
                 marks[start] = f"{MARK}{number}" + ("\n" if fence else " ")
             yield without_targets(s.text.replace(MARK, " "), marks)
@@ -188,8 +188,8 @@ LEAST_PAGES = 2
 LEAST_SHARE = 0.5
 #: A block is boilerplate if at least this fraction of its lines is boilerplate.
 MOST = 0.5
-#: The minimum average number of words per link in a menu of headlines. Lists of names average
-#: fewer.
+#: A list of links is a menu of headlines if its links average at least this many words. Lists of
+#: names average fewer.
 HEADLINE = 4
 _LINKED = re.compile(r"(?:[-*+]|\d+[.)])?\s*\[([^\]]+)\]\([^)]*\)")
 _KINDS = ("paragraph", "list", "table", "quote")

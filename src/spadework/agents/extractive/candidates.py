@@ -160,7 +160,8 @@ class _Passage:
         missing.
         """
         leans = n and language(self.language).needs_context(self._read(spans[n]))
-        # In a script without spaces, a previous sentence this short only names the topic.
+        # In a script without spaces, a previous sentence this short only names the topic, so quote
+        # both together.
         leans = leans or (n and not self._spaced and len(self._read(spans[n - 1])) < LEAST_CHARS)
         first = n - 1 if leans else n
         span = spans[first][0], spans[n][1]
@@ -182,7 +183,8 @@ class _Passage:
 
     def _rows(self, block: Block) -> Iterator[Candidate]:
         header = header_of(self.text, block)
-        # A table from a web page begins with an empty row if it has no column names.
+        # In a table from a web page, even a single column name makes the first row a header,
+        # because a table without column names begins with an empty row there.
         of_web = "html" in f"{self.shown.page.media_type}{self.shown.page.url[-5:]}"
         heads = header_of(self.text, block, 1) if of_web else header
         names = self.text[slice(*header)] if header else self.shown.columns

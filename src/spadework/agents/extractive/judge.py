@@ -31,8 +31,9 @@ ASIDE = 0.3
 #: The strengths of the penalty for long candidates and of the bonus for the first-ranked page.
 #: Later pages get a smaller bonus.
 LENGTH, FIRST_PAGE = 0.15, 0.5
-#: The exponents for the passage's score and for the position in the page. Each was fitted on five
-#: of six data sets, and confirmed on the sixth.
+#: A candidate's score is multiplied by (passage score) ** PASSAGE, and divided by (1 + position /
+#: DECAY_CHARS) ** DECAY. Each exponent was fitted on five of six data sets, and confirmed on the
+#: sixth.
 PASSAGE, LEAST_PASSAGE, DECAY, DECAY_CHARS = 0.5, 0.01, 0.25, 2_000
 #: The score factors for a candidate with the requested kind of value, or in the requested form.
 FITTING_VALUE, FITTING_FORM = 2.5, 1.5
@@ -43,7 +44,8 @@ IN_LIST = (0.5, 1.0)
 ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
 #: With more than FEW candidates, words often co-occur by chance: 124 of 127 answers were right
 #: with up to 382 candidates (notes and news), but only 13 of 37 with 980 to 6,000 (manuals). A
-#: proof must then state the answer itself, and at most MOST_STATING pages may do so.
+#: proof must then state the answer itself. If more than MOST_STATING pages prove a value, none
+#: counts.
 FEW, MOST_STATING = 500, 2
 #: The fraction of shared words that makes one candidate repeat another.
 SAME = 0.7
@@ -360,7 +362,8 @@ def _bare(heading: str) -> str:
     return _NUMBER.sub("", " ".join(heading.split()))
 
 
-#: The score of an unproven topic when one quote (with its headings) contains all its words.
+#: The score of an unproven topic when one quote (with its headings) contains all words of the
+#: topic's question.
 UNPROVEN = 0.6
 #: If no quote (with its headings) contains this fraction (NEAREST) of the question's words, assume
 #: that no page is about the question, and keep at most MOST_NEAREST quotes.
@@ -377,8 +380,8 @@ def assess(
     here = {passage.page.content_hash for passage in shown}
     before = [plain(e.quote) for e in known if e.content_hash not in here]
     opinion = judge_passages(question, shown, before)
-    # Always quote pages found by following names, because they contain few of the question's
-    # words.
+    # Always quote pages found by following names. They would rank too low otherwise, because they
+    # contain few of the question's words.
     there = [replace(s, score=1.0) for s in shown if bare(s.page.title) in led.further]
     led_to = judge_passages(question, there, before).chosen[:MOST_NEAREST] if there else ()
     unnamed = _unnamed(topic, opinion)

@@ -68,8 +68,8 @@ def _plan(question: Question, hits: Sequence[Hit]) -> Plan:
 
 
 def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
-    """Return one topic for each side of a comparison. A page about only one side might seem to
-    answer a topic about both.
+    """Return one topic for each side of a comparison, because a page about only one side might
+    seem to answer a topic about both.
     """
     [only, *more] = asked
     among = only.compared

@@ -34,7 +34,8 @@ Stems = frozenset[str]
 LEAST_HELD = 3
 #: The minimum fraction of the question's words in a candidate's own text.
 LEAST_OWN = 1 / 3
-#: A candidate that lacks a word must contain more than this fraction of the question's words.
+#: A candidate that lacks a word must contain more than this fraction of the question's words in
+#: its own text, without its headings.
 MOST_LACKING = 1 / 2
 #: A stem with at least this many letters also matches words derived from it.
 LEAST_STEM = 7
@@ -79,7 +80,7 @@ class Slot:
         self.stems = stems(text, code)
         self.kind = read(text, code).expects
         self.words = _subject_words(text, code) - _form_words(text, code)
-        # The words for the requested thing and its subject must not be missing.
+        # A candidate may lack one word, but not if it names the subject or the requested thing.
         first = [word for word in terms(text, code) if word in self.words][:1]
         typed = [word for word in question.split() if not word.strip(SIGNS).isalpha()]
         named = [*names_in(question), *typed]
@@ -100,7 +101,8 @@ class Slot:
         self._names = names(f"- {question}")
         self._says_what = _says_what(text, code)
         self._counted = stems(counted(text, code), code)
-        # Only a whole table shows what is largest or smallest.
+        # Ignore the words after "which" if the largest or smallest is asked for, because only a
+        # whole table shows that.
         which = None if known.cues_in(text) & _EXTREMES else known.which.match(text)
         self._thing = stems(words_behind(which, code), code)
         # A word after a preposition ("winter" in "open in winter") is not a verb.
@@ -161,7 +163,7 @@ class Slot:
         """Return whether a candidate covers everything that the question names. For a list,
         consider only the text above the items.
         """
-        # Table computations handle rows with column names.
+        # Rows with column names are left to the table computations.
         if any(name for name, _ in one.cells):
             return False
         if self.kind in VALUES and one.kind == "list":
@@ -222,7 +224,9 @@ class Slot:
         return any(self.words & stems(words, one.language) for words in denied)
 
     def _may_lack(self, missing: Stems, one: Candidate, own_share: float) -> bool:
-        """Return whether a candidate may lack one word, usually the verb."""
+        """Return whether a candidate may still count as proof although it lacks one word, usually
+        the verb.
+        """
         if len(missing) != 1:
             return False
         if self._thing and not missing & (self._thing | self._no_verbs):

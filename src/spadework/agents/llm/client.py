@@ -108,7 +108,8 @@ MOST_CUTS, CUT_AWAY = 6, 0.3
 #: The maximum number of attempts to get a well-formed reply. The lead (the planning role) gets
 #: more, because the whole run depends on its plan.
 TRIES, LEAD_TRIES = 2, 3
-#: Keep only this fraction of the tokens that would fit, because texts are cut by characters.
+#: Keep only this fraction of the tokens that would fit, because texts are cut by characters, which
+#: only approximates tokens.
 CLOSE = 0.97
 #: The number of calls sent to the fallback after a role's model failed. It doubles with each
 #: failure.
@@ -174,7 +175,7 @@ class Model:
                 if before := await self._journal.noted("late", late):
                     raise TimeoutError(before)
                 if seconds <= 0:
-                    # The model is not to blame when no time was left to ask it.
+                    # If no time was left to ask the model, the budget is to blame, not the model.
                     raise BudgetSpent("time")
                 async with asyncio.timeout(limit):
                     turn = Turn(role, time.monotonic() + limit)

@@ -49,7 +49,7 @@ _REQUEST_TOKENS, _THOUGHT_TOKENS = 50_000, 8_000
 BUSY_SECONDS = 0.5
 REQUEST_SHARE = 0.75
 #: The fraction of the context that a request and its answer may fill. The rest is a margin,
-#: because token counts may differ.
+#: because our token counts may differ from the server's.
 WHOLE_SHARE = 0.9
 #: The fraction of an overlong request to keep if the context size is unknown.
 KEPT = 0.7

@@ -65,11 +65,11 @@ TELLING_REQUEST, MOST_COUNTED = 500, 3.0
 
 class Learned(BaseModel):
     """What was learned about a model at its server.
-    - `room`: the parameter that limits the answer's length, or "" if none was refused yet.
+    - `room`: the parameter that limits the answer's length, or "" until the server refuses one.
     - `context` (tokens) and `speed` (tokens read per second): 0 if unknown.
     - `counted`: the server's token count divided by ours.
     - `answers`: the latest answer lengths by role.
-    - `streams`: whether to stream replies, or None if neither mode was refused yet.
+    - `streams`: whether to stream replies, or None until the server refuses one of the modes.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -70,7 +70,7 @@ async def listed_models(settings: Settings) -> list[str]:
 
 
 async def listed_context(settings: Settings, model: str, journal: Journal) -> int:
-    """Return a model's context size from its server's list, or 0 if it is not listed."""
+    """Return a model's context size from its server's list of models, or 0 if it is not listed."""
 
     async def work() -> int:
         entries = (await fetch_model_list(settings))["data"]

@@ -270,8 +270,8 @@ def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -
 
 
 def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
-    """Return a relation that no quote states, or "". Check only relations near names or "of",
-    because database tables have parents too.
+    """Return a relation that no quote states, or "". Only words near a name or before "of" are
+    checked, since "parent" need not mean a person (a database table can have a parent).
     """
     code = _spoken(near)
     sides = language(code).other_side
@@ -312,7 +312,8 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
     ]
     named = {f"m{number}": name.title() for name, number in [*language(own).months.items()][::-1]}
     new = [named.get(month, month) for month in sorted(months(said, own) - stated)]
-    # Also search for the name, because "May" without a number is not read as a month.
+    # Also look for the month's name in the texts, because "May" without a number is not read as a
+    # month.
     return [*found, *(name for name in new if not any(name in text.words for text in there))]
 
 

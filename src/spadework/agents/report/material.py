@@ -107,14 +107,14 @@ def speaks_of(evidence: Evidence, must: str) -> bool:
 
 
 def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
-    """Map each entry's id to the entry that represents it, which has the same or a slightly longer
-    quote.
+    """Map each entry's id to the entry that stands for it: itself, or an entry on the same page
+    whose slightly longer quote contains its own. Their claims are combined.
     """
     alike: dict[tuple[str, str], list[Evidence]] = defaultdict(list)
     for e in ledger:
         alike[e.content_hash, e.kind].append(e)
     whole = {e.id: _whole_of(e, alike[e.content_hash, e.kind]) for e in ledger}
-    # The entry that contains another one may itself lie within a third entry.
+    # The entry that contains another may itself lie within a third, which then stands for both.
     for e in sorted(ledger, key=lambda e: -len(e.quote)):
         whole[e.id] = whole[whole[e.id].id]
     claims: dict[str, list[str]] = defaultdict(list)

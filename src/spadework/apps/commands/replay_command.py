@@ -11,14 +11,14 @@ from spadework.apps.outputs import Output, print_report, write_output
 from spadework.sessions.replay import Replayed, replay
 from spadework.settings import Settings
 
-#: Maximum number of missing answers to list. If the plan changed, every answer may be missing.
+#: Maximum number of unrecorded requests to list. If the plan changed, all may be unrecorded.
 MOST_LINES = 20
 _LATE = "The session ran out of time in the middle of a step, which a replay cannot reproduce."
 
 
 def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) -> int:
     """Print or write a replayed session's report. Return 1 if, without a `model`, the report
-    differs or recorded answers are missing, else 0.
+    differs or a request had no recorded answer, else 0.
     """
     output = Output(to).check()
     roles = dict.fromkeys(("model", "judge_model", "writer_model"), model)

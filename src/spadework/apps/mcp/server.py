@@ -308,7 +308,7 @@ class Server(MCPServer[ToolContext]):
     async def _handle_list_resources(
         self, ctx: ServerRequestContext[ToolContext], params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        """Replace the MCP SDK's `list_resources`, which does not know the caller."""
+        """Return the caller's resources. The SDK's `list_resources` does not know the caller."""
         caller = caller_of(ctx.request)
         if not caller.may("read"):
             return ListResourcesResult(resources=[])

@@ -25,7 +25,7 @@ class Shape(Visible):
 
 
 class TopicShape(Shape):
-    """A topic of a complete answer, and how well quotes cover it."""
+    """A topic of the question, and how well quotes cover it."""
 
     name: str
     covered: bool

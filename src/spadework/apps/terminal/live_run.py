@@ -319,7 +319,7 @@ async def _run(
     try:
         return await Run(session, progress, answer, deliver).result()
     except DiskFailed as error:
-        # Threads waiting for the failed disk could otherwise block the exit.
+        # Set a deadline for the exit, because threads waiting for the failed disk could block it.
         say(describe_error(error), err=True)
         if LEAVING.alone:
             LEAVING.begin(session.budget.seconds_left(), FAILED)

@@ -25,7 +25,7 @@ from spadework.settings import Settings
 from spadework.settings.sources import networks_of
 from spadework.tools.stores.private_files import write_atomically
 
-#: Key of the ASGI scope under which the user is stored.
+#: Key in the ASGI scope under which the user is stored.
 USER = "spadework.user"
 #: Paths of the health probes, which anyone may request.
 OPEN = frozenset({"/healthz", "/readyz"})
@@ -294,7 +294,7 @@ def _kept_token(home: Path) -> str:
     with suppress(FileNotFoundError, UnicodeDecodeError):
         if _TOKEN.fullmatch(kept := path.read_text(encoding="ascii").strip()):
             return kept
-    # An empty token would grant access to anyone.
+    # Replace a missing or invalid token, because an empty token would grant access to anyone.
     token = secrets.token_urlsafe(32)
     write_atomically(path, token.encode())
     return token

@@ -44,7 +44,7 @@ HITS_TOKENS = 2_000
 CHARS, EVIDENCE_CHARS = 4, (800, 6_000)
 
 Tokens = dict[Role, tuple[int, int]]
-#: Minimum and maximum number of earlier runs on which a forecast is based, newest first.
+#: Minimum and maximum number of earlier runs on which a forecast is based. The newest are used.
 LEAST_RUNS, MOST_RUNS = 5, 20
 #: The forecast range omits 1/PARTS of the earlier runs at each end.
 PARTS = 20
@@ -121,8 +121,8 @@ def _model_seconds(more: int, calls: tuple[int, int], plan_seconds: float) -> tu
 
 
 def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
-    """Return the model calls of a run with one round, and of a run with `more` further rounds.
-    Cleaning pages is not counted, because it uses only spare calls.
+    """Return how many model calls a run with one round makes, and how many a run with `more`
+    further rounds. Cleaning pages is not counted, because it uses only spare calls.
     """
     deep = settings.effort == "deep"
     low = 1 + 2 * count + (count > 1) + (2 * count + 1 if deep else 0)

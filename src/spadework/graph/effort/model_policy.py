@@ -119,8 +119,8 @@ async def recall(context: SessionContext) -> None:
 
 
 async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """Return the model and a list of problems. The model is None if it cannot judge and write. A
-    problem then says why, unless there is no model.
+    """Return the model and a list of problems. The model is None if the run has none, or if it
+    failed its test or could not be tested, which a problem then explains.
     """
     if context.model is None:
         return None, []

@@ -47,7 +47,8 @@ SIMPLE_PAGES = 6
 GAP_QUERIES, GAP_SECONDS = 3, 30.0
 #: Pages per worker that fills a gap, at normal effort.
 GAP_PAGES = 5
-#: Factors by which deep effort multiplies the preset's pages.
+#: By the plan's complexity: the factor by which deep effort multiplies the pages that the setting
+#: `preset` allows a worker.
 DEEP_TIMES: dict[Complexity, int] = {"simple": 2, "moderate": 4, "complex": 4}
 DEEP_GAP_TIMES = 2
 #: The factor without a model, when additional pages cost little.
@@ -55,9 +56,9 @@ DEEP_TIMES_ALONE = 20
 
 
 class Workload(NamedTuple):
-    """One worker's maximum queries and pages. If `broad`, a page that another worker reads does
-    not count in the first round. If `reads_on`, workers whose topics are still open also read
-    hits left over from earlier searches.
+    """One worker's maximum queries and pages. If `broad`, pages that another worker reads too do
+    not count towards this maximum in the first round. If `reads_on`, workers whose topics are
+    still open also read hits left over from earlier searches.
     """
 
     queries: int

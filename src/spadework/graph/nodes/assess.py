@@ -87,7 +87,8 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
     number = max(task.round for task in state["tasks"])
     planned = {topic.name for topic in state["plan"].topics}
     tasks = [task for task in state["tasks"] if task.round == number]
-    # The plan may have been replaced after pages were read.
+    # The plan may have been replaced after pages were read, so topics that are no longer in it are
+    # left out.
     topics = list({t.topic.name: t.topic for t in tasks if t.topic.name in planned}.values())
     ledger = state.get("evidence", [])
     seconds = context.budget.judging_seconds(state.get("plan_seconds", 0.0))

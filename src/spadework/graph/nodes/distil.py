@@ -80,8 +80,9 @@ FLOOR = 0.15
 #: At least this many tokens are shown, even with low scores, because passages that contradict
 #: others are rarely worded like the question.
 FILL = 3_000
-#: Passages that fit another topic better are dropped below this share of their own topic's best
-#: score. At 0.5, three recorded runs lose no cited passage and need 86 % of the tokens.
+#: Passages that fit another topic better are dropped if they score below this share of the best
+#: score for the topic they were ranked for. At 0.5, three recorded runs lose no cited passage and
+#: need 86 % of the tokens.
 SHARED = 0.6
 #: In a later round, this many pages per search always contribute their best new passage. Three
 #: recorded runs then keep all 149 cited quotes, but lose four if a topic's searches are joined
@@ -241,8 +242,8 @@ def _index(cuts: Sequence[Cut]) -> Bm25:
 def _apart(
     found: Mapping[str, Sequence[Passage]], shared: float
 ) -> Mapping[str, Sequence[Passage]]:
-    """Drop passages that fit another topic better and score less than `shared` times their own
-    topic's best score.
+    """From each topic's passages, drop those that fit another topic better and score less than
+    `shared` times this topic's best score.
     """
     best = {name: max((p.score for p in of), default=0.0) for name, of in found.items()}
     nearest: dict[tuple[str, int], float] = {}

@@ -329,7 +329,8 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     """Split the pages, and keep the passages that fit the topic best."""
     context = await context_of(state["session_id"], runtime.context)
     task, pages = state["task"], state["pages"]
-    # A model and code get different numbers of passages.
+    # First find out whether the model is fit to judge, because a model and code get different
+    # numbers of passages.
     await judge(context, f"distil {task.round} {task.topic.name}")
     by_model = context.judging is not None
     passages, problems = await distil_pages(context, task.topic, pages, by_model=by_model)

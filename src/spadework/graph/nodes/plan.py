@@ -35,7 +35,7 @@ from spadework.values import CODE, Forecast, Hit, Plan, Problem, Question
 #: Minimum seconds for planning, on which all other steps depend.
 LEAST_SECONDS = 6.0
 #: Most runs have a plan within this many seconds, excluding the model's time. If starting takes
-#: longer, for example because of indexing, the time taken is added to the forecast.
+#: longer, for example because of indexing, all of that time is added to the forecast.
 START_SECONDS = 5.0
 _AGAIN = (
     "The plan is reused from an earlier session with the same question. To plan afresh, delete that"
@@ -86,7 +86,7 @@ async def plan_again(
     if context.model is None or context.settings.approve:
         return None, [], 0.0
     if context.judging is None:
-        # A model that may not judge does not plan well either.
+        # A model that is not allowed to judge does not plan well either.
         return await asyncio.to_thread(extractive.plan, question, hits), [], 0.0
     if plan.maker != CODE:
         return None, [], 0.0
@@ -204,7 +204,8 @@ async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
         context.model, question, hits, seconds=context.budget.phase("plan")
     )
     answer = ask_user(context, asked) if asked else ""
-    # Without a model, the clarifying question must not become part of the search.
+    # Without a model, the question itself is searched for, so the clarifying question must not be
+    # added to it.
     said = asked.text if asked and context.model else ""
     return {"question": clarify_question(question.text, answer, said), "problems": problems}
 

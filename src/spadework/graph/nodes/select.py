@@ -133,7 +133,7 @@ _ALONG = "Fetched for another topic and read for this one too."
 class Choosing:
     """Describes which `hits` were selected to read. `against` maps rejected URLs to the reasons.
     `before` (already read) and `taken` (by other topics) are sets of canonical URLs. `asked` is
-    the selection before it was reduced.
+    the selection before pages were dropped for lack of time or left to other topics.
     """
 
     task: Task

@@ -209,8 +209,8 @@ async def summed_up(
     seconds: float,
     asked_on: str,
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections, or an empty section if none is needed. `first` is the
-    outline's short answer.
+    """Return a summary of verified sections, or an empty section if none is needed, for example
+    because the outline's short answer (`first`) is verified.
     """
     proven = first and all(
         finding.holds and finding != UNCHECKED for each in first for finding in each.findings
@@ -222,8 +222,8 @@ async def summed_up(
 
 
 def best_of(made: Sequence[Checked], findings: Findings) -> tuple[list[Checked], list[Problem]]:
-    """Drop the sentences that fail. Return the first summary that keeps its opening sentence, or
-    else the first that keeps any sentence.
+    """From each summary in `made`, drop the sentences that fail. Return the first summary that
+    keeps its opening sentence, or else the first that keeps any sentence.
     """
     kept = [(each, *keep_what_holds(each, findings)) for each in made]
     left = [(one, lost) for _, one, lost in kept if one.section.sentences]

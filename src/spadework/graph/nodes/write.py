@@ -24,8 +24,8 @@ from spadework.tools.text.facts import OTHER_WORDS, stems
 from spadework.tools.text.language import spoken
 from spadework.values import Conflict, Evidence, Page, Part, Plan, Problem, Section, Sentence
 
-#: Maximum number of similar entries shown for a repair. When eight were shown, fourteen recorded
-#: repairs used only the first and third.
+#: Maximum number of similar entries shown for a repair. In fourteen recorded repairs that were
+#: shown eight, only the first and third were used.
 MOST_CLOSE = 3
 
 

@@ -79,8 +79,8 @@ def _mend(place: Place) -> str:
     return "Check that the server at OPENAI_BASE_URL is running and has the model."
 
 
-#: Maximum pages to try. They come from different hosts, because a single site might block all
-#: clients.
+#: Maximum pages to try. They come from different hosts, so that one site that blocks all clients
+#: does not fail the check.
 MOST_TRIED = 3
 NOT_TRIED = "no page was fetched because no search found one"
 _MEND = "Check whether a firewall or proxy blocks this machine."
@@ -91,7 +91,7 @@ async def check_fetching(hits: Sequence[Hit], settings: Settings, seconds: float
     urls = list({host_of(hit.url): hit.url for hit in reversed(hits)}.values())[::-1][:MOST_TRIED]
     if not urls or seconds <= 0:
         return Check(state="hint", text=NOT_TRIED)
-    # A cached copy would prove nothing.
+    # Use no cache, because a cached copy would not show that pages can be fetched.
     async with Web(settings.model_copy(update={"cache_mb": 0})) as web:
         answers = await asyncio.gather(*(_fetch_page(web, url, seconds) for url in urls))
     errors = [answer for answer in answers if answer]
@@ -186,7 +186,7 @@ async def _provider(provider: Provider, settings: Settings, until: float, hits: 
         # The provider gets more time, so that the check times out first.
         found = await search.ask(provider, Query(text=QUERY), limit=HITS, seconds=seconds + 1)
         if not found:
-            # Finding nothing is not an error, because an engine may have little content.
+            # Finding nothing is not an error, because the engine may have only a small index.
             text = f"{provider.name} answers, but found nothing for “{QUERY}”"
             return Check(state="hint", text=text, hint=_mend_search(provider))
         hits.extend(hit for hit in found if hit.url.startswith(_WEB))
@@ -194,7 +194,7 @@ async def _provider(provider: Provider, settings: Settings, until: float, hits: 
 
     try:
         found = await run_check(provider.name, asks(), seconds, _mend_search(provider))
-        # The error already says which key to check.
+        # A text with "check " already says which key to check, so it needs no hint.
         named = "check " in found.text
         return found.model_copy(update={"hint": ""}) if named else found
     finally:

@@ -112,7 +112,8 @@ class Records:
             await self._write(LEDGER, drawn_ledger(self.course.evidence))
         if isinstance(event, Planned | Assessed | Troubled | Finished):
             await self.progressed()
-        # Let the user see pages before the first assessment.
+        # Until the first assessment, write the files after every Distilled event, so that the user
+        # can see pages early.
         first = isinstance(event, Distilled) and not self.course.rounds
         if first or isinstance(event, Assessed):
             await self._draw()
@@ -172,7 +173,8 @@ async def begin_metadata(
     """
     if (folder / METADATA).exists():
         return await on_disk(read_metadata, folder)
-    # Do not store settings from the environment, because a resuming process reads them again.
+    # Store only settings that were given explicitly, because a process that resumes the session
+    # reads the environment again.
     kept = {
         name: value
         for name, value in settings.model_dump(mode="json").items()

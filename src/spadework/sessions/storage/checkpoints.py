@@ -60,7 +60,7 @@ class AfterTelling(BaseCheckpointSaver[str]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Save a checkpoint."""
-        # A checkpoint of a worker's subgraph has a namespace, and does not hold the run's state.
+        # Checkpoints of workers' subgraphs, which have a namespace, do not hold the run's state.
         if not config.get("configurable", {}).get("checkpoint_ns"):
             self._last = dict(checkpoint["channel_values"])
         await self._record.written()

@@ -30,12 +30,12 @@ P = ParamSpec("P")
 #: Maximum fraction of the run's remaining time to wait for one file.
 SHARE = 0.1
 MOST_SECONDS = 5.0
-#: Minimum seconds to wait for a file. Half a second is too short on a busy machine.
+#: Minimum seconds to wait for a file operation. Half a second is too short on a busy machine.
 LEAST_SECONDS = 1.0
 
 
 class Late:
-    """Writes a session's files. If a file takes too long, nothing more is written until
+    """Writes a session's files. If a file takes too long to write, nothing more is written until
     `try_again` is called. `left` returns the run's remaining seconds.
     """
 
@@ -48,7 +48,7 @@ class Late:
 
     @property
     def seconds(self) -> float:
-        """Seconds to wait for a file, or 0 if the disk hangs."""
+        """Seconds to wait for a file operation, or 0 if the disk hangs."""
         return 0.0 if self._hangs else max(LEAST_SECONDS, min(MOST_SECONDS, SHARE * self.left()))
 
     def hangs(self, name: str) -> None:

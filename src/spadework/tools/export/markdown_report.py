@@ -112,7 +112,8 @@ def fragment_link(url: str, quote: str) -> str:
     """Return a page's URL with a text fragment for the quote."""
     if not url.startswith("http"):
         return url
-    # Browsers do not find text across table cells, so link from the first cell to the last.
+    # Browsers do not find text that spans table cells, so the fragment names where the text starts
+    # (in the first cell) and where it ends (in the last).
     parts = cells(quote) if quote.startswith("|") else [quote]
     shown = [words for part in parts if (words := _NOT_SHOWN.sub(" ", plain(part)).split())]
     if not shown:

@@ -125,7 +125,9 @@ def _pages(sentence: Sentence, ledger: Mapping[str, Evidence]) -> frozenset[str]
 
 
 def _led(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> Item:
-    """Drop an introductory sentence's citations if the next sentence cites the same pages."""
+    """Drop an introductory sentence's citations if the next cited sentence cites the same pages.
+    If code follows directly, move the code's citations to the sentence.
+    """
     made = [*sentences]
     for n, one in enumerate(sentences[:-1]):
         if one.code or not leads(one.text):

@@ -28,7 +28,8 @@ ReadBytes = Callable[[bytes, str], Extracted]
 #: refuse archives.
 ReadHolder = Callable[[bytes, str, ReadBytes | None], Extracted]
 
-#: The readers' import paths, because importing all libraries takes longer than reading a page.
+#: Import paths of the readers, which are imported on first use, because importing all libraries
+#: takes longer than reading a page.
 _OF_TEXT = {
     "html": "html.extract", "markdown": "text.markdown.clean_markdown",
     "rst": "text.plain_text.extract_rst",

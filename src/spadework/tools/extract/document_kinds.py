@@ -17,7 +17,8 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 STORAGE = "application/x-ole-storage"
 #: Size in bytes of an OLE file's header and of each directory entry.
 _HEADER, _ENTRY = 512, 128
-#: Program and file extension of unsupported formats, keyed by the name of a stream in the file.
+#: Program and file extension of unsupported OLE formats, keyed by the name of a stream in the
+#: file.
 _STREAMS = {"WordDocument": ("Word", "doc"), "PowerPoint Document": ("PowerPoint", "ppt")}
 #: Readers of the supported OLE formats, keyed by the name of a stream in the file.
 _OFFICE = {"Workbook": "xls", "Book": "xls", "__properties_version1.0": "msg"}

@@ -68,7 +68,7 @@ class ParsedPage:
 
 
 def parsed(html: str, url: str) -> ParsedPage:
-    """Parse a page, which is cut if it exceeds the limits. Raises TooLarge or Unreadable."""
+    """Parse the part of a page that is safe to parse. Raises TooLarge or Unreadable."""
     text, left_out = bounded(html)
     tree = LexborHTMLParser(text)
     flatten(tree, text)
@@ -80,8 +80,9 @@ def parsed(html: str, url: str) -> ParsedPage:
 
 def extract(html: str | bytes, url: str) -> Extracted:
     """Return a page's content as Markdown. It is empty if the page needs scripts to show content.
-    If the page was cut, the last line says how much is missing. Raises TooLarge if a limit is
-    exceeded, or Unreadable if this is not a page.
+    If the page was cut, the last line says how much is missing. Raises TooLarge if nothing is
+    left after cutting or an element has too many attributes, or Unreadable if this is not a
+    page.
     """
     page = parsed(as_html(decode(html) if isinstance(html, bytes) else html), url)
     if page.left_out and not page.blocks:

@@ -46,7 +46,7 @@ _END = ("", Place.LEVEL)
 
 
 def raised(base: str, text: str, following: str = "") -> str:
-    """Write a superscript, usually with `^`. A digit or letter that cannot be a power becomes a
+    """Write a superscript, usually with `^`. A number or letter that cannot be a power becomes a
     note mark (`[3]`).
     """
     core = text.strip()

@@ -106,7 +106,7 @@ def answer(header: dict[str, Any]) -> Extracted:
 if sys.platform == "win32":  # On Windows, only the parent process can enforce limits.
 
     def limit_memory(size: int) -> None:
-        """Do nothing, because Windows has no such limit."""
+        """Do nothing, because Windows has no `setrlimit`."""
 
     def memory_taken() -> int:
         """Return 0, because memory use is unknown on Windows."""
@@ -114,7 +114,7 @@ if sys.platform == "win32":  # On Windows, only the parent process can enforce l
 
     @contextmanager
     def mortal(pipe: int, seconds: float) -> Iterator[None]:
-        """Do nothing, because Windows has no such signals."""
+        """Do nothing, because Windows lacks the timer and pipe signals that this would need."""
         yield
 
 else:
@@ -131,7 +131,8 @@ else:
 
     def memory_taken() -> int:
         """Return this process's peak memory in bytes."""
-        # On Linux, the peak from getrusage starts at the parent's size.
+        # On Linux, the peak from getrusage starts at the parent's size, so read it from /proc
+        # instead.
         with suppress(OSError, StopIteration):
             lines = Path("/proc/self/status").read_text().splitlines()
             return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1_024
@@ -301,7 +302,7 @@ async def read_apart(
                 return answer(await _ask(waited or _new(), request, body))
             except Ended:
                 # The idle process may already have been killed, although it still accepted the
-                # request.
+                # request, so try once more with a new process.
                 if waited is None or loop.time() - began > DYING_SECONDS:
                     raise
                 return answer(await _ask(_new(), request, body))
@@ -325,7 +326,7 @@ async def _ask(process: Process, request: dict[str, Any], body: bytes) -> dict[s
     except BaseException:
         # Unfinished work would delay the next document.
         process.kill()
-        # `ask` does not clean up if its reply has just arrived.
+        # Also end the process here, because `ask` does not if its reply has just arrived.
         begin(process.end)
         raise
     finally:

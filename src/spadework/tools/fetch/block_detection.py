@@ -19,7 +19,7 @@ from spadework.tools.fetch.guard import printable_url
 MAX_CHARS = 600
 #: Maximum length of a text checked with the loose patterns, which also match in articles.
 FEW_CHARS = 200
-#: Maximum characters of a page whose markup is checked for an access wall.
+#: Maximum characters of text on a page whose markup is checked for an access wall.
 MARKED_CHARS = 1_500
 MAX_HTML = 20_000
 CAPTCHA, CHECK, SCRIPTS, LOGIN, REFUSAL, REQUESTS, AGE = (

@@ -52,8 +52,8 @@ class Fetched:
 
 
 def ended_in(error: FetchError, attempts: Sequence[Attempt]) -> FetchError:
-    """Return the error with `attempts` attached, using its message as the reason for the last
-    attempt.
+    """Return the error with `attempts` attached, using its message as the `reason` of the last
+    one.
     """
     last = [attempt.model_copy(update={"reason": str(error)}) for attempt in attempts[-1:]]
     error.attempts = (*attempts[:-1], *last)
@@ -122,7 +122,9 @@ _HOST = re.compile(r"//(?:[^/?#]*@)?([^/?#@]+)")
 
 
 def name_server(error: FetchError, url: str) -> FetchError:
-    """Return the error with its URL prepended, unless its message already names the host."""
+    """Return the error with `url` prepended to its message, unless the message already names the
+    host.
+    """
     words, host = str(error), _HOST.search(url)
     if host and host[1].lower() in words.lower():
         return error
@@ -286,7 +288,7 @@ async def _answer(
 
 
 async def _body(chunks: AsyncIterable[bytes], headers: httpx.Headers, most: int) -> bytes:
-    """Decode the body, yielding to the event loop between slices."""
+    """Decode the body in slices, letting other tasks run after each one."""
     unpacker, received = Unpacker(headers.get("content-encoding", ""), most), 0
     announced = headers.get("content-length", "")
     if announced.isdecimal() and float(announced) > most:

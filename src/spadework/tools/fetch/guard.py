@@ -269,7 +269,9 @@ class Pool(httpcore.AsyncConnectionPool):
 
 class _Connection(httpcore.AsyncHTTPConnection):
     def has_expired(self) -> bool:
-        """Count a connection with unread bytes as expired, because those bytes may be forged."""
+        """Count a connection with unread bytes as expired, because they may be a forged response
+        to the next request.
+        """
         parser = getattr(self._connection, "_h11_state", None)  # httpcore has no public API for it
         return super().has_expired() or (
             self.is_idle() and parser is not None and bool(parser.trailing_data[0])
@@ -286,7 +288,7 @@ class _Forwarded(_Connection):
         self._guarded = guarded
 
     def can_handle_request(self, origin: httpcore.Origin) -> bool:
-        # The pool asks about the remote server, httpcore about the proxy.
+        # The pool calls this with the remote server's origin, and the base class with the proxy's.
         return origin in (self._remote, self._origin)
 
     async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:

@@ -172,7 +172,7 @@ _opened: WeakValueDictionary[Path, Hosts] = WeakValueDictionary()
 ROBOTS_SECONDS = 5.0
 #: Maximum bytes of a robots.txt. RFC 9309 (2.5) requires at least 500 KiB.
 MAX_BYTES = 512_000
-#: Seconds for which other runs may use a robots.txt. RFC 9309 (2.4) allows a day.
+#: Seconds for which a stored robots.txt may be used by other runs. RFC 9309 (2.4) allows a day.
 KEPT_SECONDS = 3_600.0
 AGAIN_SECONDS = 60.0
 LONGEST_DELAY = 86_400.0

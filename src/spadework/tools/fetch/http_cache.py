@@ -196,7 +196,7 @@ class HttpCache:
         """Return a stale copy of an unreachable page, or None if no copy may be used."""
         for level in levels:
             copy = await self._load(url, level)
-            # Use the Date header for the age, because a 304 renews it.
+            # Compute the age from the Date header, because a 304 response renews that header.
             dated = copy.answer.dated if copy else None
             if copy is None or dated is None or time.time() - dated.timestamp() > _longest(copy):
                 continue

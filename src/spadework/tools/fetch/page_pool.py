@@ -134,7 +134,9 @@ class _Pool(Generic[C, R]):
         return self._limits.wanted - len(self._came)
 
     def start(self) -> Iterator[C]:
-        """Start and yield candidates. A slow candidate makes room for another."""
+        """Start and yield candidates. Each slow one that is running allows one more to run, up to
+        twice as many as there are missing pages.
+        """
         now = self._clock()
         slow = sum(now >= moment for moment in self._slow_at.values())
         wanted = self._pages_missing + min(slow, self._pages_missing)
@@ -148,7 +150,9 @@ class _Pool(Generic[C, R]):
             yield candidate
 
     def _next(self, places: int, now: float) -> C | None:
-        """Take the best candidate whose group may start another read."""
+        """Take the best candidate whose group may start another read, or return None. A better
+        candidate whose group may soon finish a read keeps one of the free `places`.
+        """
         busy = Counter(self._group(candidate) for candidate in self.running.values())
         quick = {self._group(self.running[task]) for task, at in self._slow_at.items() if now < at}
         for place, candidate in enumerate(self._waiting):

@@ -17,7 +17,8 @@ from spadework.tools.web.urls import host_of
 __all__ = ["Entry", "Knowledge", "Recalled", "Which", "knowledge_of", "store_of"]
 
 SERVER_SECONDS = 2.0
-#: The name of the Qdrant collection, to which a user's own collection adds a suffix.
+#: The name of the Qdrant collection. If each user has a separate collection, its name gets a
+#: suffix.
 COLLECTION = "spadework"
 #: Maximum size of the compressed pages in bytes. The least recently used pages are deleted first.
 MOST_BYTES = 200_000_000

@@ -179,8 +179,8 @@ def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
 
 
 T = TypeVar("T")
-#: Maximum numbers of passages to retrieve: with any term, with all terms, and about a named
-#: subject.
+#: Maximum numbers of passages to retrieve: with any term of the question, with all needed terms,
+#: and about a subject that it names.
 _PROPOSED = 40, 20, 10
 #: Number of unrelated passages assumed when computing how rare a term is. Without them, the
 #: subject of a small store would seem common.
@@ -334,7 +334,8 @@ class EmbeddedKnowledge:
         if anew or lost or removed + len(gone) > max(MOST_REMOVED, _count(db)):
             self._rebuild(db)
         elif fresh or gone:
-            # An interrupted process may have indexed the fresh pages without recording it.
+            # First delete the fresh pages too, because an interrupted process may have indexed
+            # them without recording it.
             index.write(_in_batches(db, fresh), [*gone, *fresh])
             self._note(db, fresh, gone, "removed = removed + ?", len(gone))
 

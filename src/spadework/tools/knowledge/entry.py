@@ -105,7 +105,8 @@ def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
         parts.append(f"url = {value}")
         values.append(url)
     for host in which.hosts:
-        # False if the host is shorter than the suffix.
+        # As many characters from the end of the host as the suffix has. A shorter host never
+        # equals the suffix.
         end = f"substr(host, length(host) - length({value}) + 1)"
         parts.append(f"host = {value} OR {end} = {value}")
         values += [host, f".{host}", f".{host}"]

@@ -237,7 +237,7 @@ class QdrantKnowledge:
             and known[key].page.content_hash == point.payload["hash"]
         ]
         pages = {numbers[key]: entry for key, entry in known.items()}
-        # Words count equally, because the server does not report how rare they are.
+        # All terms get the same weight, because the server does not report how rare they are.
         weights = {term.text: 1.0 for term in question.terms}
         return await asyncio.to_thread(answer, matches, pages, question, weights, limit)
 

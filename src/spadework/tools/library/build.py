@@ -386,7 +386,9 @@ def _tell(**said: Any) -> None:
 
 
 def _keep_output() -> None:
-    """Redirect file descriptor 1, so that workers cannot keep this process's output open."""
+    """Redirect file descriptor 1 to the null device, so that workers do not inherit this process's
+    output and keep it open.
+    """
     sys.stdout = os.fdopen(os.dup(1), "w")
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), 1)

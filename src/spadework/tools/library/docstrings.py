@@ -167,7 +167,7 @@ def module_markdown(
     tree: ast.Module, module: str, public: Mapping[str, str] | None = None
 ) -> ModuleText:
     """Return a module's documentation. `public` maps names in the module to their public dotted
-    names. In a private module, only these names are documented.
+    names. In a private module, only the names in `public` are documented.
     """
     public = public or {}
     private = any(part.startswith("_") for part in module.split("."))

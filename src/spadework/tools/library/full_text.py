@@ -21,8 +21,8 @@ from spadework.tools.ranking.relevance import query_terms
 #: Patterns for terms such as .NET, C++ and C#. For speed, they begin with the symbol.
 _DOT_FIRST = re.compile(r"\.(?<![\w.]\.)[A-Za-z]{2,}\b")
 _SIGNS_LAST = (re.compile(r"\+\+(?!\w)"), re.compile(r"#(?!\w)"))
-#: A capital letter that starts a word inside a name. Matching the letter before its context is
-#: faster.
+#: A capital letter that starts a word inside a name. For speed, the pattern matches the letter
+#: before it checks the letters around it.
 _CAMEL = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
 #: Characters of scripts that are written without spaces. Each is indexed as a word.
 _UNSPACED = re.compile(
@@ -212,7 +212,8 @@ _COMPARES = re.compile(
 #: Maximum number of characters read from a question, whose subject usually comes first.
 MAX_CHARS = 2_000
 MAX_TERMS = 32
-#: Maximum number of query terms. The rarest are kept, because each costs a lookup in four fields.
+#: Maximum number of query terms, because each term costs a lookup in four fields. The rarest are
+#: kept.
 MOST_TERMS = 14
 _MAX_SUBJECT = 5
 _INTENT_WEIGHT = 0.3

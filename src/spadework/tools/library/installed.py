@@ -35,7 +35,8 @@ from spadework.tools.text.passages import headings
 from spadework.tools.text.tokens import is_ordinary
 
 MAX_DESCRIPTION = 300_000
-#: The name of this package, which is excluded because its README contains example questions.
+#: The name of this package. It is left out of the library, because questions would match the
+#: example questions in its README.
 OURS = "spadework"
 #: A distribution's metadata folder (None: the standard library), and whether to read the whole
 #: distribution.

@@ -191,10 +191,11 @@ class Shelved:
         lazily: bool = False,
         rebuilds: bool = True,
     ) -> Self:
-        """Open the index of a plan, building it if it is missing. If `lazily` is true, `built`
-        will build a missing index of folders later, and a missing index of packages covers only
-        their descriptions. Raises SearchError if the index remains damaged, or SettingsError if
-        it cannot be written.
+        """Open the index of a plan. Build it if it is missing, and rebuild it once if it is
+        damaged, unless `rebuilds` is false. If `lazily` is true, a missing index of folders is
+        only built by a later call of `built`, and a missing index of packages covers only their
+        descriptions. Raises SearchError if the index stays damaged, or SettingsError if it
+        cannot be written.
         """
         shelved = cls(wanted, progress)
         shelved._anew = not rebuilds
@@ -211,7 +212,8 @@ class Shelved:
 
     async def built(self) -> Searcher:
         """Return the searcher of the index, building the index if it is missing. Raises
-        SettingsError if it cannot be written, or SearchError if it remains damaged.
+        SettingsError if it cannot be written, or SearchError if it is damaged and cannot be
+        repaired.
         """
         if self.searcher:
             return self.searcher
@@ -372,8 +374,9 @@ class Library:
 
     @classmethod
     async def open_built(cls, paths: Sequence[Path], *, home: Path) -> tuple[str, Library | None]:
-        """Return the library's description, and the library or None if its index is missing or
-        outdated. Raises the same errors as `open`, and SearchError if the index is damaged.
+        """Return the library's description, and the library or None if its index is missing or,
+        for folders, outdated. Raises the same errors as `open`, and SearchError if the index is
+        damaged.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
         if not await asyncio.to_thread(wanted.folder.exists):

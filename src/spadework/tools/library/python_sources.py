@@ -19,7 +19,7 @@ MAX_CHARS = 2_000_000
 @dataclass
 class Module:
     """A module, with the names that it defines and re-exports.
-    - `imports`: maps names to (module, name).
+    - `imports`: maps each imported name to the (module, name) that it was imported from.
     - `stars`: modules imported with `*`.
     """
 
@@ -142,7 +142,8 @@ def _note_all(module: Module, node: ast.Assign | ast.AnnAssign | ast.AugAssign) 
         return
     parts = list(ast.walk(node.value))
     if any(isinstance(part, ast.Name | ast.Attribute) for part in parts):
-        # Names from another module's `__all__` are found through the imports.
+        # An `__all__` built from another module's is ignored, because its names are found through
+        # the imports.
         return
     constants = {part.value for part in parts if isinstance(part, ast.Constant)}
     names = {value for value in constants if isinstance(value, str)}
@@ -222,8 +223,8 @@ def defined_names(markdown: str) -> list[str]:
 def count_uses(
     documents: Iterable[tuple[int, Sequence[str], frozenset[str]]],
 ) -> Iterator[tuple[int, int]]:
-    """Yield (uses, number) for each document that defines names used by other documents. Documents
-    are given as (number, defined names, used names).
+    """Yield (uses, document number) for each document that defines names used by other documents.
+    Documents are given as (document number, defined names, used names).
     """
     users: Counter[str] = Counter()
     defining = []

@@ -90,8 +90,9 @@ class Match:
 @dataclass(frozen=True)
 class Ranked:
     """A document with its best passage and score. `own` (0..1) is the weighted fraction of needed
-    terms found. `share` is `own`, but with a minimum for one side of a comparison. `introduces`
-    is true for a README, a top-level module or a page whose exact title is in the question.
+    terms found. `share` is `own`, raised to a minimum if the document is about one side of a
+    comparison. `introduces` is true if the question contains the document's title (for a README
+    or a top-level module, only the part before the colon).
     """
 
     document: Document
@@ -155,7 +156,9 @@ def _side(each: Ranked, question: Asked) -> str:
 
 
 def _only_named(ranked: list[Ranked], question: Asked) -> bool:
-    """Return whether the question consists only of subjects that documents introduce."""
+    """Return whether the title of one document that introduces its subject contains all needed
+    words. For a comparison, the titles of all such documents are taken together.
+    """
     named = [set(subject(each.document.title).split()) for each in ranked if each.introduces]
     covers = [set[str]().union(*named)] if question.comparing else named
     needed = {word for term in question.terms if term.needed for word in term.words}
@@ -261,12 +264,12 @@ def _flat(text: str) -> str:
     return " ".join((plain(text) if _MARKED.search(text) else text).split())
 
 
-#: Maximum number of passages found by vectors, and the weight of their ranking. The ranking by
-#: words has weight 1.
+#: Maximum number of passages found by vectors, and the weight of the ranking by vectors. The
+#: ranking by words has weight 1.
 PROPOSED, WEIGHT = 120, 0.7
 
-#: A function that takes the matches found by words and the documents to search (None for all), and
-#: returns the nearest passages.
+#: A function that takes the matches found by words and the numbers of the documents to search
+#: (None for all), and returns the passages nearest to the question.
 Nearest = Callable[[Sequence[Match], Collection[int] | None], list[Near]]
 
 

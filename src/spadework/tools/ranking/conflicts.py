@@ -227,8 +227,8 @@ def _denies(a: Statement, b: Statement) -> bool:
 REPEATED_WORDS, REPEATED = 8, 0.8
 #: The weight of an unread page, and the weight factor for a page with a prompt injection.
 UNKNOWN, SUSPECT = 0.25, 0.25
-#: If an index key has more than MOST_VALUES values, they are taken for a list and not compared. A
-#: statement is compared with at most MOST_COMPARED statements for each other value.
+#: If an index key has more than MOST_VALUES values, they are taken for a list and not compared.
+#: Per other value, a statement is compared with at most MOST_COMPARED statements.
 MOST_VALUES, MOST_COMPARED = 16, 4
 MOST_VOICES = 50
 

@@ -119,8 +119,8 @@ class EndpointEmbedder:
             raise
         tokens = answer.usage.total_tokens if answer.usage else 0
         self.tokens += tokens
-        # Record the cost before the vectors are stored, because a resumed run does not request
-        # stored vectors again.
+        # Record the cost before the vectors are stored. If the run stopped in between, the resumed
+        # run would find the vectors and never record their cost.
         await self.spend(1, tokens)
         return answer
 

@@ -23,8 +23,8 @@ _DATE = re.compile(r"(\d{4})(?:-(\d\d?))?(?:-(\d\d?))?")
 
 @dataclass(frozen=True)
 class Only:
-    """The filters of a query, in lower case. An empty field means no filter. Dates are on or after
-    `after` and before `before`. Paths start with a slash and do not end with one.
+    """The filters of a query, in lower case. An empty field means no filter. Documents must be
+    dated on or after `after`, and before `before`. Paths start but do not end with a slash.
     """
 
     sites: tuple[str, ...] = ()
@@ -38,8 +38,8 @@ class Only:
 
 
 def in_words(query: str) -> bool:
-    """Return whether a query contains no addresses or operators. A page might have planted them to
-    attract visits.
+    """Return whether a query consists only of words, without addresses or operators. A page that
+    the model read might have suggested them to attract visits.
     """
     said = query.strip()
     return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))

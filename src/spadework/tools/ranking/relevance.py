@@ -72,7 +72,7 @@ def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> 
 
 def priority(domain: float, relevance: float, cached: bool, quality: float) -> float:
     """Return a hit's reading priority (0..1): 0.4 domain trust + 0.3 relevance + 0.2 if cached +
-    0.1 quality of the known text.
+    0.1 quality of the text known before reading.
     """
     parts = {"domain": domain, "relevance": relevance, "cached": cached, "quality": quality}
     return round(sum(PRIORITY[name] * part for name, part in parts.items()), 3)

@@ -71,7 +71,7 @@ def domain_prior(url: str) -> float:
 
 def source_kind(hit: Hit, page: Page) -> SourceKind:
     """Return the kind of source, or "" if unknown. Papers and official domains take precedence
-    over a stated kind.
+    over the kind that the hit or page states.
     """
     said = {hit.kind, page.kind}
     if "paper" in said:
@@ -186,8 +186,8 @@ def _preset(name: str) -> Preset:
 
 
 def affordable(made: Selection, paid: Collection[str], most: int) -> Selection:
-    """Keep all hits whose URLs are in `paid` and at most `most` other hits. Move the remaining
-    hits to the front of the reserve.
+    """Keep all hits whose URLs are in `paid` (pages already fetched), and at most `most` other
+    hits. Move the remaining hits to the front of the reserve.
     """
     dear = [hit for hit in made.chosen if hit.url not in paid][most:]
     kept = tuple(hit for hit in made.chosen if hit not in dear)

@@ -303,8 +303,8 @@ def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 SHINGLE = 5
 #: Minimum fraction of shingles that two copies share.
 COPY = 0.6
-#: Minimum fraction of an excerpt's shingles that the other text must contain, and minimum number
-#: of shingles to compare.
+#: Fraction of an excerpt's shingles that the other text must contain, and minimum number of
+#: shingles for a comparison.
 EXCERPT, EXCERPT_LEAST = 0.8, 20
 #: Minimum number of words in a reordered copy, and minimum Jaccard similarity of the texts' words.
 SCRAMBLED_WORDS, SCRAMBLED = 30, 0.85

@@ -127,8 +127,8 @@ class Near:
 
 
 class Vectors:
-    """Thread-safe storage for the vectors that `model` produces for the index `mark`. All methods
-    may raise ModelError.
+    """Thread-safe storage for the vectors that `model` produces for the index identified by
+    `mark`. All methods may raise ModelError.
     """
 
     def __init__(self, path: Path, mark: str, model: str) -> None:
@@ -229,7 +229,9 @@ class Vectors:
             self._forget(which, (self._key[0], json.dumps(gone)))
 
     def forget_others(self, marks: Collection[str]) -> None:
-        """Delete all indexes except `marks`, and vectors that are no longer used."""
+        """Delete the places of all indexes except those in `marks`, and vectors that are no longer
+        used.
+        """
         self._forget("mark NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(marks)),))
 
     def _forget(self, which: str, values: tuple[str, ...]) -> None:

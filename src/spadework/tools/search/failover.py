@@ -212,7 +212,7 @@ class Search:
         self, provider: Provider, query: Query, *, limit: int
     ) -> list[Hit] | None:
         """Return the cached hits for the query, or None if there are none. Cached hits are not
-        charged.
+        charged to the budget.
         """
         self.unmet.add(provider, query)
         cache = self._manners.cache if provider.name in self._manners.kept else None
@@ -274,7 +274,7 @@ class Search:
     async def _in_turn(
         self, provider: Provider, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float
     ) -> list[Hit]:
-        """Wait for a turn and search. After QuotaSpent, retry while there is time."""
+        """Wait for a turn and search. After QuotaSpent, retry while time and attempts are left."""
         name, until, refusals = provider.name, self._clock() + seconds, list[QuotaSpent]()
         # The queue that several machines share, or "" if only this machine uses the provider.
         where = provider.where if isinstance(provider, Placed) else name

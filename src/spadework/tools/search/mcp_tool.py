@@ -49,7 +49,7 @@ _CAUSES = {
 #: and children.
 CLOSE_SECONDS = 10.0
 _MARK = "SPADEWORK_MCP_CONNECTION"
-#: Keeps the client from logging errors to standard error, because they are raised anyway.
+#: Keeps the client from logging errors to standard error. They are raised anyway.
 _UNHEARD = logging.NullHandler()
 
 

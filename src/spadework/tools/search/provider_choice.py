@@ -123,8 +123,8 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
 
 
 def _tool_call(source: Any, text: str) -> Any:
-    """Return the input for a tool: a tool call if the tool omits its artifact when given plain
-    text, otherwise the text.
+    """Return the input for a tool: the text, or a tool call if the tool returns an artifact, which
+    it omits when given plain text.
     """
     if getattr(source, "response_format", "") != "content_and_artifact":
         return text

@@ -225,7 +225,7 @@ def fits(query: Query, hit: Hit) -> bool:
 
 
 class Unmet:
-    """The filters of a run that providers could not apply."""
+    """Collects the search filters that a run's providers could not apply."""
 
     def __init__(self) -> None:
         self._asked: dict[str, tuple[Provider, Query]] = {}
@@ -282,8 +282,8 @@ class Row:
 def number_rows(
     rows: Iterable[Row], provider: str, query: Query, limit: int, kind: SourceKind = ""
 ) -> list[Hit]:
-    """Convert rows to hits: the first `limit` rows that have a web address or text. `kind` applies
-    to rows that state no kind.
+    """Convert the first `limit` rows that have a web address or text into hits. `kind` applies to
+    rows that state no kind.
     """
     usable = [row for row in rows if row.text or is_web(row.url)]
     return [
@@ -389,7 +389,9 @@ def row(result: Any) -> Row:
 
 
 def find_links(text: str) -> list[Row]:
-    """Return a row for each distinct URL in a text, with the title and snippet around it."""
+    """Return a row for each distinct URL in a text, with a title and snippet taken from the text
+    around the URL.
+    """
     found = list(_LINK.finditer(text))
     made: dict[str, Row] = {}
     for n, match in enumerate(found):

@@ -249,8 +249,8 @@ def _preprint_row(entry: etree._Element) -> Row:
 
 
 class Wikipedia:
-    """Searches Wikipedia at `url`, if given. Otherwise, it searches the edition in the query's
-    language, or in `language` if that is unknown.
+    """Searches the Wikipedia at `url`, if given, or else the edition in the query's language (in
+    `language` if the query's language is unknown).
     """
 
     name = "wikipedia"

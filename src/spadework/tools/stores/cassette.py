@@ -131,8 +131,8 @@ class Recording:
         self.new += 1
 
     async def _newest(self, rows: list[Row]) -> list[Row]:
-        """Return only the rows of the session's last process, which retried requests that had
-        failed.
+        """Return only the rows of the session's last process, because it repeated the requests
+        that had failed earlier.
         """
         if len(rows) < 2:
             return rows

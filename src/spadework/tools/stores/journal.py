@@ -44,7 +44,7 @@ class Journal:
         self._budget = budget
         self._exchanges = Exchanges(rows)
         self._running: dict[str, asyncio.Event] = {}
-        #: True if the file did not respond when last checked.
+        #: True if the journal did not respond when last checked.
         self.hangs = False
         self.recording = recording
 
@@ -65,7 +65,9 @@ class Journal:
 
     @property
     def connection(self) -> aiosqlite.Connection:
-        """The file's connection, shared because two writers would block each other."""
+        """The connection to the journal's file. Checkpoints use it too, because two writers would
+        block each other.
+        """
         assert isinstance(self._rows, SqliteRows)
         return self._rows.db
 
@@ -170,8 +172,8 @@ class Journal:
             await self._put(Request("paid", ""), Tape(), None, bill)
 
     async def noted(self, kind: str, key: Any, *, before: bool = False) -> Any:
-        """Return the recorded value, or None. Outside replays, return it only if `before` is
-        set.
+        """Return the value in the recording, or None if there is none. Outside replays, look in
+        this session's journal if `before` is set, and otherwise return None.
         """
         if self.recording is not None:
             return await self.recording.noted(Request(kind, key))
@@ -201,8 +203,8 @@ class Journal:
         self, request: Request, look: Callable[[str], Awaitable[T | None]]
     ) -> AsyncIterator[T | None]:
         """Yield the stored answer, or None if the caller must obtain it."""
-        # The key includes the lookup function, so that computing an answer does not block an
-        # exchange that it needs.
+        # The key includes the lookup function, because computing an answer may need an exchange
+        # with the same request, which would otherwise wait for that answer forever.
         key = f"{look.__name__} {request.key}"
         while (found := await look(request.key)) is None and key in self._running:
             await self._running[key].wait()
@@ -270,7 +272,7 @@ class Record:
 
     def __init__(self, write: Write | None = None) -> None:
         self._write = write
-        #: Maps the key of each recorded event to True if the event has only failed so far.
+        #: Maps the key of each recorded event to True if every event with that key was a failure.
         self._known: dict[str, bool] = {}
         self._lines: list[bytes] = []
         #: All events of the session, including those of earlier processes.

@@ -107,8 +107,8 @@ class JournalRows(ABC):
         return [data for (data,) in await self.ask(asked, kind)]
 
     async def opened_before(self, number: int) -> int:
-        """Return the row number of the last process start before row `number`, or 0 if there is
-        none.
+        """Return the number of the last row before row `number` that marks a process start, or 0
+        if there is none.
         """
         [(opened,)] = await self.ask(_OPENED, number)
         return int(opened)

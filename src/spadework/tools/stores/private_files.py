@@ -50,7 +50,9 @@ def _close(path: Path) -> None:
 
 
 def is_session_id(text: str) -> bool:
-    """Return whether the text could be a session id, which is never a path."""
+    """Return whether the text has the form of a session id, which consists of letters, digits, `_`
+    and `-`, so that it is never a path.
+    """
     return re.fullmatch(r"[A-Za-z0-9][\w-]{0,99}", text, re.ASCII) is not None
 
 

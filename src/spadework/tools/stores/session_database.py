@@ -145,7 +145,8 @@ class SqliteRows(JournalRows):
         except BaseException:
             await stop_connection(self.db)
             raise
-        # `close` stops the thread even if cancelled; a second stop would hang.
+        # Not in the `try`: `close` stops the thread even if cancelled, and a second stop would
+        # hang.
         await self.db.close()
 
     async def abandon(self) -> None:

@@ -156,8 +156,8 @@ _LICENSED = re.compile(
     r"\b(?:licen[cs]ed|released|published|available|distributed) under (?:the )?(?:terms of the"
     rf" )?(?P<value>{_NAME})"
 )
-#: Maximum characters of a sentence to examine. The subject of a relation is sought in the last
-#: SUBJECT_CHARS characters before it.
+#: Maximum characters of a sentence to examine. A relation's subject is sought in the last
+#: SUBJECT_CHARS characters before the relation.
 MOST_CHARS, SUBJECT_CHARS = 2_000, 300
 #: Words too common in licence names to tell them apart.
 _GENERIC = frozenset({"license", "licence", "the", "and", "of"})
@@ -260,12 +260,12 @@ def _written(text: str) -> datetime | None:
     return None
 
 
-#: Power of ten above which a scale word ends a group, as "thousand" does in "two hundred thousand
-#: and five".
+#: Scale words above this power of ten end a group of number words. In "two hundred thousand and
+#: five", "thousand" ends one, but "hundred" does not.
 HUNDRED = 2
 NEAR = 0.05
 
-#: Units by dimension, with exact factors for conversion to the first unit (NIST Special
+#: Units by dimension, with exact factors for conversion to the dimension's base unit (NIST Special
 #: Publication 811, appendix B).
 _TABLE = """
 length: 1 m metre metres meter meters; 1e3 km kilometre kilometres kilometer kilometers
@@ -312,7 +312,7 @@ _SQUARE, _DEGREES = ("square",), ("degree", "degrees")
 
 
 class Quantity(NamedTuple):
-    """A figure converted to the first unit of its dimension, with its number of significant
+    """A figure converted to the base unit of its dimension, with its number of significant
     digits.
     """
 

@@ -208,7 +208,8 @@ def _pattern(phrases: Iterable[str], spaced: bool) -> re.Pattern[str]:
 LOOKED_AT = 4_000
 #: Minimum share of function words in texts longer than SHORT words.
 LEAST_SHARE, SHORT = 0.15, 12
-#: Minimum score of a language. A function word that n languages share adds 1/n to each score.
+#: Minimum score for a language to be detected. A function word that n languages share adds 1/n to
+#: the score of each.
 LEAST = 0.5
 #: Penalty for a word with letters foreign to the language.
 FOREIGN = 0.5

@@ -149,7 +149,9 @@ class _Asked:
         return Computed(kind, value, tuple(rows), len(self.table.rows), name, told, score)
 
     def _columns(self, kind: Kind, keys: set[str], used: set[int]) -> list[int]:
-        """Return the columns to compute with, except ones counted by "how many"."""
+        """Return the columns to compute with. If several fit and `kind` is not "row", leave out
+        those whose names follow "how many" in the question.
+        """
         named = [
             n
             for n, name in enumerate(self.table.names)

@@ -61,7 +61,7 @@ async def ready() -> None:
 
 def rather_a_name(word: str) -> bool:
     """Return whether a capitalized word is probably a name, because its lower-case form is rarer
-    or not a single token. The vocabulary is sorted by frequency.
+    (has a higher token number) or is not a single token.
     """
     plain = _load().encode_ordinary(f" {word.lower()}")
     capital = _load().encode_ordinary(f" {word}")

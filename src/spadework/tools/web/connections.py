@@ -181,7 +181,7 @@ class ClosingBackend(httpcore.AsyncNetworkBackend):
 
 def closing_lines(client: C) -> C:
     """Make an httpx or openai client use `ClosingBackend`, including for proxies."""
-    # httpx has no public API for this.
+    # httpx has no public API for setting the network backend.
     made: Any = client
     for transport in (made._transport, *made._mounts.values()):
         if transport:  # None for hosts that need no proxy

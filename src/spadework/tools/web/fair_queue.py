@@ -17,7 +17,9 @@ from typing import NamedTuple
 
 @dataclass(eq=False)
 class Waiter:
-    """Waits for a slot in its event loop. `called` is resolved when the slot is granted."""
+    """A caller in an event loop that waits for a slot. `called` is resolved when the slot is
+    granted.
+    """
 
     loop: asyncio.AbstractEventLoop = field(init=False)
     called: asyncio.Future[None] = field(init=False)
@@ -163,7 +165,7 @@ async def far_place(what: str, party: Hashable, most: int) -> AsyncIterator[None
 
 
 class Opening(NamedTuple):
-    """Seconds until the next slot opens, and until a common pause ends."""
+    """Seconds until the next slot opens, and until a pause of all machines ends."""
 
     opens: float
     shut: float
@@ -171,7 +173,9 @@ class Opening(NamedTuple):
 
 @dataclass
 class Visit:
-    """A held slot. Setting `shut` pauses all machines for that many seconds."""
+    """A slot held for one request to a service. Setting `shut` makes every machine wait that many
+    seconds before its next request.
+    """
 
     shut: float = 0.0
 
@@ -193,8 +197,8 @@ SHARED: ContextVar[Place | None] = ContextVar("shared_rooms", default=None)
 async def shared_place(
     what: str, most: Callable[[], int], every: float = 0.0, check: Check = wait_on
 ) -> AsyncIterator[Visit]:
-    """Hold one of the `most` slots that all machines share. Slots start at least `every` seconds
-    apart. If no common database is available, do not wait.
+    """Hold one of the `most()` slots for `what` that all machines share. Slots are granted at
+    least `every` seconds apart. If no common database is available, do not wait.
     """
     shared = SHARED.get()
     if shared is None:

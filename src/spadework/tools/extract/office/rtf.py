@@ -26,7 +26,8 @@ _FIELD = re.compile(r"\\field(?![a-z])")
 _SCRIPT = re.compile(
     r"(\\(?:super|sub)(?![a-z0-9]))\s?([^{}]{0,200}?)(\\(?:nosupersub|plain)\b|(?=[{}]))"
 )
-#: Control characters around superscripts and subscripts, which striprtf leaves in the text.
+#: Control characters that mark superscripts and subscripts. striprtf leaves such characters in the
+#: text.
 _BEGINS, _ENDS = ("\x01", "\x02"), "\x03"
 _PLACES = {"\x01": Place.LOWERED, "\x02": Place.RAISED, "\x04": Place.NOTE}
 _MARKED = re.compile(r"([\x01\x02\x04][^\x03]*\x03)")

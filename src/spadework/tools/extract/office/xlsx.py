@@ -227,7 +227,7 @@ def _place(run: Element) -> Place:
 
 
 def _date_styles(styles: Element | None) -> dict[str, bool]:
-    """Return the date styles, and whether each shows elapsed time."""
+    """Return the date styles, each mapped to whether it shows elapsed time."""
     if styles is None:
         return {}
     dates = {str(number): number == _LAPSE for number in _DATES}

@@ -63,7 +63,7 @@ THIN_CHARS = 250
 #: Minimum characters of a text taken from embedded data.
 LEAST_EMBEDDED_CHARS = 140
 MOST_EMBEDDED_CHARS = 200_000
-#: Page kinds whose known containers hold no offers or comments.
+#: Page kinds whose known containers (such as `<main>`) hold no offers or comments.
 CONTAINED_KINDS = frozenset(("documentation",))
 #: Minimum probability for keeping code, and for keeping tables on pages of CONTAINED_KINDS.
 CODE_BAR = 0.05

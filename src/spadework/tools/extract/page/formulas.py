@@ -73,7 +73,9 @@ def _unstack(node: LexborNode) -> None:
 
 
 def _write_equation(rule: LexborNode) -> None:
-    """Rewrite a formula that is laid out as a one-row table as a single line of text."""
+    """Rewrite the fraction with the bar `rule` in a formula that is laid out as a one-row table.
+    Once no bar is left, the table becomes a line of text.
+    """
     line = rule.parent if rule.tag == "td" else rule
     if line is None or line.parent is None:
         return

@@ -144,7 +144,8 @@ def language(node: LexborNode) -> str:
             if attributes.get(name):
                 return _clean(attributes[name] or "")
         for match in _LANGUAGE.finditer(attributes.get("class") or ""):
-            # Layout classes such as `code-block` look like language classes.
+            # Layout classes such as `code-block` look like language classes, so the name in them
+            # must be a known language.
             found = _clean(match["name"])
             if found and (not match["layout"] or is_language(found)):
                 return found
@@ -232,8 +233,8 @@ class Line:
             self.text(text)
 
     def line_break(self) -> bool:
-        """Add a line break. If the line already ends with one, return True instead, because two
-        end the paragraph.
+        """Add a line break. If the line already ends with one, add nothing and return True,
+        because two line breaks end the paragraph.
         """
         if not self.parts:
             return False

@@ -108,8 +108,8 @@ def read_table(
             links += block.links
     if not lines:
         return blocks
-    # Forums lay out a comment as the only filled cell of a table, beside cells for votes and
-    # depth.
+    # Forums lay out a comment as a table row whose other cells, for votes and depth, contain no
+    # text.
     alone = not header and len(lines[0]) > 1 and sum(map(bool, chain(*lines))) == 1
     kind, text = ("p", assemble(last).strip()) if alone else ("table", _markdown(lines, header))
     return [*blocks, Block(kind, text, chars, link_chars, frame, inside, tuple(links))]
@@ -283,7 +283,8 @@ class Walker:
 
     def _image(self, node: LexborNode, tag: str) -> str:
         images = (image.attributes for image in (node.css("img") if tag == "figure" else ()))
-        # A lazy-loaded image has a placeholder in src and a copy in `<noscript>`.
+        # Count different URLs, not images, because a lazy-loaded image has a placeholder in src
+        # and a copy in `<noscript>`.
         sources = {self._addresses.absolute(a.get("data-src") or a.get("src")) for a in images}
         return sources.pop() if len(sources) == 1 else ""
 
@@ -373,7 +374,9 @@ def _sets_apart(attributes: dict[str, str | None]) -> bool:
 
 
 def _take_title(node: LexborNode, kind: str) -> str:
-    """Return a callout's label, such as `Danger: `, removing its title."""
+    """Return the label to put in front of a callout's text, such as `Danger: `, and remove the
+    title that it replaces.
+    """
     text = plain(node.text())
     titles = [title for title in node.css(_TITLES) if title != node][:1]
     titles += [part for part in node.iter() if plain(part.text()).lower() == kind.lower()][:1]

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 MAX_PIXELS = 8_000_000
 #: Images whose longer side is below SMALL_SIDE pixels are enlarged by the factor ENLARGED.
 SMALL_SIDE, ENLARGED = 1_200, 2
-#: Minimum OCR confidence (0–100) of a line's median word, and of each word that is kept.
+#: Minimum OCR confidence (0–100). A line is kept if its median word reaches SURE, and each of its
+#: words if it reaches LEAST_SURE.
 SURE, LEAST_SURE = 60, 20
 #: Maximum seconds spent on one picture.
 SECONDS = 20.0
@@ -69,7 +70,9 @@ def has_pillow() -> bool:
 
 
 def lines_in(image: Image.Image) -> list[Seen]:
-    """Return a picture's lines, or [] if Tesseract is missing or fails."""
+    """Return the lines of text in a picture, or [] if Tesseract is missing, fails or has no time
+    left.
+    """
     seconds = min(SECONDS, reading_until() - time.monotonic())
     if not has_ocr() or seconds <= 0:
         return []

@@ -38,7 +38,8 @@ _PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
 DOTS = 200 / 72
 #: Maximum letters on a scanned page, and minimum fraction of the page that a picture covers.
 FEW_LETTERS, MOST_OF_PAGE = 150, 0.5
-#: A scanned line gets the usual font size if its own differs from it by less than this fraction.
+#: A scanned line whose font size differs from the usual one by less than this fraction gets the
+#: usual one.
 ALIKE = 0.35
 
 
@@ -304,8 +305,8 @@ def _lines(text_page: Any) -> list[list[Line]]:
 
 
 def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]:
-    """Return `cells`, replacing each line outside a table by the line at the same position in
-    `found`, if there is one.
+    """Return `cells`, whose lines are split even at narrow gaps, to find tables. Outside tables,
+    use the line of `found` that begins at the same position, if there is one.
     """
 
     def place(line: list[Line]) -> tuple[float, float]:

@@ -19,21 +19,21 @@ _PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
 THICK = 3.0
 #: Minimum length of a rule, in points.
 LONG = 6.0
-#: Maximum distance at which two rules count as meeting, in points.
+#: Maximum distance at which two rules (drawn lines) count as meeting, in points.
 NEAR = 3.0
-#: Maximum numbers of objects to examine and of rules on a page. A page with more rules counts as a
-#: drawing.
+#: Maximum numbers of drawn objects to examine and of rules (drawn lines) on a page. A page with
+#: more rules counts as a drawing.
 MOST_DRAWN, MOST_RULES = 10_000, 600
 
 
 class _Unproven(Exception):
-    """The rules do not form a table."""
+    """The rules (drawn lines) do not form a table."""
 
 
 @dataclass
 class _Grid:
-    """A group of rules that touch. Vertical rules are (x, bottom, top), and horizontal rules are
-    (y, left, right).
+    """A group of rules (drawn lines) that touch. Vertical rules are (x, bottom, top), and
+    horizontal rules are (y, left, right).
     """
 
     upright: list[tuple[float, float, float]] = field(default_factory=list)
@@ -78,7 +78,7 @@ def _split(
     line: list[Line], across: list[float], down: list[float]
 ) -> tuple[list[Line], list[Line]]:
     """Return a line's parts inside and outside a table. Raises _Unproven if a part crosses the
-    edge.
+    table's left or right edge.
     """
     inside = [part for part in line if _stands_in(part, across, down)]
     if any(part.left < across[0] - NEAR or part.right > across[-1] + NEAR for part in inside):

@@ -75,7 +75,9 @@ class Words:
 
     @property
     def empty(self) -> bool:
-        """True if the block has no words, ignoring punctuation around images."""
+        """True if the block is blank, or has only punctuation left after images or tags were
+        removed.
+        """
         return not _WORD.search(self.text) and (self.pictured or not self.text.strip())
 
 
@@ -145,8 +147,8 @@ class _Writer:
             self.pictured = True
 
     def _image(self, token: Token) -> None:
-        # Drop images in links or at the start, which are badges. Keep the text of other images,
-        # because they may be part of a sentence.
+        # Drop images in links or at the start of a block, because they are usually badges. Keep
+        # the text of other images, because they may be part of a sentence.
         self.pictured = True
         if not self._open and self.unlinked:
             self._add(token.content)

@@ -44,7 +44,8 @@ class Browser:
         self._settings, self._resolve = settings, resolve
         self.max_level = settings.max_level
         self._holder = _Holder()
-        # The finalizer also runs at exit and when an event loop is dropped.
+        # The finalizer also runs if this object is never closed: at exit, or when it is
+        # garbage-collected.
         self._let_go = weakref.finalize(self, _release, self._holder)
 
     async def __aenter__(self) -> Self:

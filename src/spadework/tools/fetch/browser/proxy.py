@@ -73,7 +73,9 @@ class Permission:
         return stream
 
     def note(self, host: str, address: str) -> None:
-        """Record whether `address` is internal if `host` is the visited site."""
+        """Record whether the visited site is internal, judging by its `address`. Other hosts are
+        ignored.
+        """
         if host == self._site:
             self._inside = not is_public(address)
 
