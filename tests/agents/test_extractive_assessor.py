@@ -559,3 +559,14 @@ How to clean the press:
 """
     found = " ".join(quotes(judged("How do I clean the ink of the press?", page("press", steps))))
     assert found.index("Unplug") < found.index("Wipe") < found.index("spirit")
+
+
+def test_a_how_to_about_one_task_is_not_answered_by_the_first_steps_of_the_package() -> None:
+    steps = """# ferrolite.Crank
+
+Reverse a spring that is wound, in order to slow the radio. To reverse springs, call `reverse`.
+"""
+    shown = (page("ferrolite", FERROLITE + "\n- Reverse springs.\n", 0.03), page("crank", steps))
+    found = quotes(judged("How do I reverse springs with ferrolite?", *shown))
+    assert any("call `reverse`" in quote for quote in found)
+    assert any("pip install" in q for q in quotes(judged("How do I use ferrolite?", *shown)))

@@ -58,6 +58,8 @@ _PITFALLS = re.compile(r"(?i)caveat|pitfall|gotcha|troubleshoot|known (?:issue|p
 _AS_CODE = re.compile(
     r"(?i)`([^`]+)`|([\w.]+)(?= (?:module|package|library)\b)|\b(?:module|package|library) ([\w.]+)"
 )
+#: A how-to question with at most this many words besides its package asks for general use.
+MOST_GENERAL = 1
 #: The minimum score of a candidate, relative to the best one.
 LEAST = 0.25
 #: The maximum number of characters to examine in a document, and in each passage.
@@ -218,7 +220,10 @@ def _parts_first(
     further = sorted(more, key=lambda s: -s.score)[:1]
     pitfalls = [one for one in own if _PITFALLS.search(one.candidate.shown.heading)]
     parts = [*installs[:1], *uses[:1], *further, *pitfalls[:1]]
-    met = frozenset[str]().union(*(one.near for one in (*own, *parts)))
+    # A specific task ("stream responses with httpx") must be in the parts themselves.
+    task = words.difference(*(head for (head, _), _ in headed if head <= subject))
+    telling = parts if len(task) > MOST_GENERAL else (*own, *parts)
+    met = frozenset[str]().union(*(one.near for one in telling))
     if not uses or held_words(words, met) < words:
         return ranked
     best = max(one.score for one in ranked)
