@@ -100,9 +100,7 @@ class Leaving:
 
     @contextmanager
     def for_good(self) -> Iterator[None]:
-        """Run the process's only task, then exit. Python's module teardown is skipped, because it
-        can take seconds.
-        """
+        """Run the process's only task, then exit without Python's module teardown, which is slow."""
         self.alone, self._code = True, 1
         atexit.register(self._flush)  # registered first, so called last
         try:

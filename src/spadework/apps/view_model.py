@@ -343,9 +343,7 @@ class ViewModel:
         return view
 
     def _source(self, event: Reading | Read) -> str:
-        """Move the event's source to the end of the list, and return the name of its row on the
-        web page.
-        """
+        """Move the event's source to the end of the list, and return its row's name on the page."""
         known = self.sources.pop(event.url, None)
         source = known or SourceView(len(self.sources) + 1, event.url)
         self.sources[event.url] = source

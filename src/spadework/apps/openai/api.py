@@ -73,9 +73,7 @@ async def remember(settings: Settings, answer: str, session_id: str) -> None:
 
 
 async def recall_session(settings: Settings, answer: str) -> str:
-    """Return the id of the session that gave an answer, or "" if the session is unknown or
-    unavailable.
-    """
+    """Return the id of the session that gave an answer, or "" if there is no such session."""
     known = _hash(answer)
     session_id = await backend_of(settings).answered_by(settings, known) or await asyncio.to_thread(
         _read, settings.home / FOLDER / known

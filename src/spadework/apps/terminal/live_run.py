@@ -172,9 +172,7 @@ Answer = Callable[[Asked], Awaitable[str | None]]
 
 
 class Interrupts:
-    """Handles Ctrl-C: the first press stops searching, the second leaves the run. `left` is set
-    when the user leaves.
-    """
+    """Handles Ctrl-C: the first press stops searching, the second leaves the run (sets `left`)."""
 
     def __init__(self, session: Session, note: Callable[[str], None]) -> None:
         self.left = asyncio.Event()

@@ -63,9 +63,7 @@ SCOPES: frozenset[Permission] = frozenset(("read", "ask"))
 
 @dataclass(frozen=True)
 class Proxies:
-    """Trusted proxy networks. `header` is the header in which proxies name the user, or "" if
-    unused.
-    """
+    """Trusted proxy networks. Proxies name the user in the header `header`, if it is set."""
 
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
     header: str = ""
@@ -176,9 +174,7 @@ class Access:
         return bool(self.token) or (self.people is not None and self.people.there)
 
     def user_of(self, given: str) -> User | None:
-        """Return the user to whom a token belongs, or None. Tokens are compared in constant
-        time.
-        """
+        """Return the user to whom a token belongs, or None. Comparison takes constant time."""
         if self.token and hmac.compare_digest(given.encode(errors="replace"), self.token.encode()):
             return OWNER
         return self.people.tokens.user_of(given) if self.people and given else None
