@@ -100,7 +100,7 @@ class Leaving:
 
     @contextmanager
     def for_good(self) -> Iterator[None]:
-        """Run the process's only task, then exit without Python's module teardown, which is slow."""
+        """Run the process's only task, then exit without the slow teardown of modules."""
         self.alone, self._code = True, 1
         atexit.register(self._flush)  # registered first, so called last
         try:
