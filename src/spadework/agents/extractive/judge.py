@@ -220,10 +220,12 @@ def _parts_first(
     further = sorted(more, key=lambda s: -s.score)[:1]
     pitfalls = [one for one in own if _PITFALLS.search(one.candidate.shown.heading)]
     parts = [*installs[:1], *uses[:1], *further, *pitfalls[:1]]
-    # A specific task ("stream responses with httpx") must be in the parts themselves.
+    # If the package has a passage on the task ("stream responses"), the parts must have its words.
     task = words.difference(*(head for (head, _), _ in headed if head <= subject))
-    telling = parts if len(task) > MOST_GENERAL else (*own, *parts)
-    met = frozenset[str]().union(*(one.near for one in telling))
+    told = len(task) > MOST_GENERAL and any(
+        held_words(task, one.near) == task for one in (*own, *modules)
+    )
+    met = frozenset[str]().union(*(one.near for one in (parts if told else (*own, *parts))))
     if not uses or held_words(words, met) < words:
         return ranked
     best = max(one.score for one in ranked)
