@@ -77,8 +77,8 @@ def total(bills: Iterable[Amounts]) -> Usage:
 
 Price = tuple[float, float]
 
-#: Number of calls assumed to share a limit. An answer may exceed its usual size only as far as
-#: 1/AT_ONCE of the free tokens and money allows.
+#: Number of calls assumed to share a limit. An answer gets more than its usual size only if the
+#: larger size fits in 1/AT_ONCE of the free tokens and money.
 AT_ONCE = 16
 #: Minimum tokens for an answer; with fewer left, no call is made.
 LEAST_ROOM = 200
@@ -220,8 +220,8 @@ class Budget(Deadline):
         self._began: tuple[float, dict[Limit, float]] | None = None
         #: The amounts reserved for rewriting weak parts of the report.
         self._again: dict[Limit, float] = {}
-        #: The amounts that calls with access to the writing reserve, such as the model test, spent
-        #: before writing began. They reduce the reserve, so that enough is left for judging.
+        #: The amounts spent before writing began by calls that may use the writing reserve, such
+        #: as the model test. They make the reserve smaller, so that enough is left for judging.
         self.early: dict[Limit, float] = {}
 
     @classmethod
@@ -364,7 +364,8 @@ class Budget(Deadline):
         ceiling: float = getattr(self.limits, limit)
         if closing or limit not in _HELD_BACK:
             return ceiling
-        # The shares in QUICK do not apply here, because they make writing shorter but not cheaper.
+        # The share in QUICK does not apply here: it gives writing less time, but writing does not
+        # need fewer calls, tokens or dollars.
         share = WITH_MODEL["write"] * (ceiling - self.early.get(limit, 0.0))
         kept = min(share, self._again.get(limit, ceiling))
         return ceiling - (math.ceil(kept) if limit == "calls" else kept)

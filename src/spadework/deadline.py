@@ -116,8 +116,8 @@ class Deadline:
 
     def step(self, *phases: Phase, least: float) -> float:
         """Return how many seconds one step of these phases may take. A step that would get less
-        than `least` borrows from reading, up to half of the time of these phases and reading
-        together.
+        than `least` borrows from reading to reach `least`, or half of the time of these phases
+        and reading together if that is less.
         """
         return max(self.phase(*phases), min(least, self.phase(*phases, "read") / 2))
 

@@ -1,4 +1,4 @@
-"""Find the home folder without loading the settings, which is slow."""
+"""Find the home folder without loading the settings, because loading them is slow."""
 
 from __future__ import annotations
 

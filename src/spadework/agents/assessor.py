@@ -149,7 +149,9 @@ def judgement_of(
     *,
     proven: bool = True,
 ) -> Judgement:
-    """Convert a model's answer to a judgement. If `proven` is false, the topic is not covered."""
+    """Convert a model's answer to a judgement. If `proven` is false (there is no evidence), the
+    judgement says that the topic is not covered.
+    """
     rated = {name: min(10.0, max(0.0, own)) for name, own in answer.quality.model_dump().items()}
     return Judgement(
         covered=answer.covered and proven,
@@ -171,8 +173,8 @@ def leads_on(plan: Plan) -> bool:
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """Put the searches for names found on the pages first. If there are any, the topic is not
-    covered. Change nothing if `found` scores above LIKELY.
+    """Put first the searches for names that the pages mention. If there are any such searches, the
+    topic is not covered. Change nothing if `found` scores above LIKELY.
     """
     if found.score > LIKELY:
         return judgement
@@ -207,7 +209,7 @@ def recommendations_of(
 
 
 def report_unnamed(subject: str, named: Sequence[QuoteAnswer], numbered: Numbered) -> list[Problem]:
-    """Report each quote whose first part number does not exist in the passages."""
+    """Report each quote that starts at a part number that does not exist in the passages."""
     return [
         Problem(
             stage="verifier",
@@ -249,7 +251,7 @@ Spots = Mapping[str, Sequence[Spot]]
 async def read_share(
     model: Model, plan: Plan, topics: Sequence[Topic], share: Sequence[Served], *, seconds: float
 ) -> tuple[Spots, list[Problem]]:
-    """Return the evidence for each topic in one batch of passages (`share`)."""
+    """Return the evidence that one batch of passages (`share`) contains for each topic."""
     lost: list[Problem] = []
     numbered = Numbered([one.shown for one in share])
 

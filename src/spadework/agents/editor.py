@@ -1,4 +1,4 @@
-"""Compose the sections on disagreements, gaps, problems and method without a model."""
+"""Compose the sections on disagreements, gaps, problems and method. No model is used."""
 
 from __future__ import annotations
 
@@ -84,7 +84,9 @@ def _told_apart(kind: str, topic: str, sides: Sequence[Side], say: Phrases) -> s
 
 
 def untold(conflicts: Sequence[Conflict], sections: Sequence[Section]) -> list[Conflict]:
-    """Return the disagreements that no section reports in full, with every side and its figures."""
+    """Return the disagreements that no section reports in full, that is, with every side and its
+    figures.
+    """
     return [one for one in conflicts if not any(_tells(each, one) for each in sections)]
 
 
@@ -138,7 +140,8 @@ def not_found(
     say: Phrases = ENGLISH,
 ) -> Section:
     """Return a section on what the answer lacks.
-    - `outlined`: aspects and gaps that no ledger entry answers, or None if there is no outline.
+    - `outlined`: aspects and gaps that the outline lists as missing, or None without an
+      outline.
     - `unread`: topics with pages that could not be read.
     """
     lines, told, listed, lacking = [], "", set[str](), [*(outlined or ())]

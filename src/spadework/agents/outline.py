@@ -151,7 +151,7 @@ def is_summary(heading: str, code: str) -> bool:
 
 def _points_to_tell(plan: Plan, coverage: Mapping[str, Coverage]) -> dict[str, list[str]]:
     """Map each aspect or gap that the report must cover to its topics. Skip gaps of answered
-    topics, because they were never searched for.
+    topics, because those gaps were never searched for.
     """
     wanted: dict[str, list[str]] = defaultdict(list)
     for topic in plan.topics:
@@ -169,7 +169,8 @@ def _check_outline(
     """Return the validated outline, or None if no section has evidence.
     - Sections with the same heading are merged.
     - Headings that no entry supports, or that look like prompt injections, are replaced.
-    - An entry that is neither used nor left out goes to the first section of its topic.
+    - An entry that is neither used nor explicitly left out goes to the first section of its
+      topic.
     - A topic gets its own section if no section uses its entries.
     """
     known = merged(ledger)

@@ -70,8 +70,8 @@ def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
 
 
 class Change(NamedTuple):
-    """A plan after a change request. `reason` says why nothing changed. If `understood` is false,
-    a model may still understand the request.
+    """A plan after a change request. `reason` says why nothing changed. `understood` is false if
+    the rules could not parse the request; a model may still be able to.
     """
 
     plan: Plan

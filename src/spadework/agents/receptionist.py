@@ -46,15 +46,15 @@ _SPEAKER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _KEY = re.compile(r"\{\s*\"(\w+)\"\s*:\s*(\[?)")
-#: Phrases that demand a bare answer, unlike research questions.
+#: Phrases that demand a bare answer. Research questions do not demand one.
 _BARE = re.compile(
     r"\b(?:only|just|nothing (?:else|but|except|before|after)|by itself|without (?:quot|explan)\w+"
     r"|no (?:additional|extra|other|further|quotes|explanation)|(?:at most|max\w*|up to|between)"
     r" (?:\S+ ){1,4}words|words (?:max|at most|or (?:less|fewer)))\b",
     re.IGNORECASE,
 )
-#: The maximum number of characters in an instruction. If a message is more than twice as long,
-#: everything after that many characters is the material that the instruction is about.
+#: The maximum number of characters in an instruction. In a message more than twice as long, all
+#: text beyond this maximum is the material that the instruction is about.
 _HEAD_CHARS = 400
 #: An answer of at most this many tokens cannot hold a cited sentence.
 _FEW_TOKENS = 16
@@ -241,8 +241,8 @@ def by_rules(said: str) -> Received | None:
 
 
 def _split_small_talk(said: str) -> tuple[str, Talk, str]:
-    """Return the text without its small talk, the matching language's phrases, and the kind of
-    small talk: "opens", "closes", or "" if there is none.
+    """Remove the small talk from a text. Also return the matching language's phrases, and the kind
+    of small talk: "opens", "closes", or "" if there is none.
     """
     talks = [talk for talk in _small_talks() if talk.opens.search(said) or talk.closes.search(said)]
     if not talks and said.strip() and not _WORD.search(said):

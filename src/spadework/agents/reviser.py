@@ -156,7 +156,8 @@ def sure_turn(asked: str) -> Turn | None:
 def _form(asked: str, spoken: Language) -> Turn | None:
     named = spoken.revises
     if not named or ("?" in asked and not named["do"].search(asked)):
-        # "Could it be Spanish?" is a question; "Can you say it in Spanish?" is a request.
+        # With a question mark, only a text like "Can you say it in Spanish?" is a request. "Could
+        # it be Spanish?" is a real question.
         return None
     left, found = asked, dict[str, bool]()
     for name in ("shorter", "longer", "set"):

@@ -169,7 +169,8 @@ def _check_by_code(
         if each in findings:
             continue
         cited, sentence = material.cited(each.ids), each.sentence
-        # A verbatim quote does not prove what a table cell claims about its row.
+        # Accept a verbatim quote only if the sentence needs no context. For example, the quote
+        # does not prove what a table cell claims about its row.
         own = each.in_words == sentence.text and own_words(sentence, cited)
         if cited and (own or own_cell(sentence.text, each.row, cited)):
             findings[each] = Finding("supported")
@@ -190,8 +191,9 @@ def _check_by_code(
 def _left_to_judge(
     whole: Stated, cited: Sequence[Evidence], material: Material, led: str
 ) -> list[Asked]:
-    """Return the sentences of `whole` that a model must judge. Row labels, and introductory lines
-    quoted in `led`, are judged with what they introduce.
+    """Return the sentences of `whole` that a model must judge separately. Row labels, and
+    introductory lines quoted in `led`, are instead judged with the sentences that they
+    introduce.
     """
     text = whole.sentence.text
     short = leads(text) and len(text.split()) <= LEAD_WORDS

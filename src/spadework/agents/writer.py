@@ -205,7 +205,7 @@ def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
         text = named.sub("", text, count=1).strip("| \n")
     made = parse_sentences(text)
     # A row label cites nothing itself, but the prompt shows it with its row's citation marks. Drop
-    # those that the model returned.
+    # any marks that the model's answer repeats for the label.
     return tuple(s.model_copy(update={"evidence_ids": ()}) if before.label else s for s in made)
 
 

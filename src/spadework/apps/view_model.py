@@ -104,8 +104,8 @@ State = Literal["starting", "asking", "running", "finished", "cancelled", "faile
 
 @dataclass
 class TopicView:
-    """A topic's progress. `fresh` is the number of pages read since the last assessment. `pages`
-    maps URLs to whether they were read.
+    """A topic's progress. `fresh` counts the pages read since its coverage was last assessed.
+    `pages` maps URLs to whether they were read.
     """
 
     n: int

@@ -36,7 +36,8 @@ RARE, LEAST_SHARED = 5, 2
 async def fetch_pictures(context: SessionContext, state: ResearchState) -> tuple[Picture, ...]:
     """Fetch and store a report's pictures, and return them, best first."""
     choose, shape = partial(_choose, context, state), tuple[Picture, ...] | None
-    # The default is never recorded. It is None instead of (), so that an empty choice is recorded.
+    # A result equal to the default is not recorded. The default is None, so that a choice of no
+    # pictures, which is (), is recorded.
     chosen = await context.journal.moment("pictures", "", shape, choose, None)
     fetched = await asyncio.gather(*(_fetch(context, picture) for picture in chosen or ()))
     return tuple(picture for picture in fetched if picture)

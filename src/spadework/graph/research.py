@@ -212,7 +212,8 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     context.budget.writing = True
     ledger = proofs(state)
     texts = await context.pages.texts(e.content_hash for e in ledger)
-    # The checks accept names from the question, and the follow-up may contain new ones.
+    # Check against the follow-up as well, because names from the question are accepted, and a
+    # follow-up may contain new names.
     asked = "\n".join(dict.fromkeys([made.question, state.get("question", "")]))
     material, lost = verify_ledger(ledger, texts, asked, made.language)
     model, unfit = await judge_in_time(context, "verify")
@@ -231,8 +232,8 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         else whole(state, model, material, check)
     )
     if state.get("before") is None:
-        # Unless the run revises or extends a report (`before`), its rounds have already reported
-        # the problems in `unfit`.
+        # This run neither revises nor extends a report (`before`), so its rounds have already
+        # reported the problems in `unfit`.
         before = state.get("coverage", {})
         unfit, changes["coverage"] = [], still_proven(before, material)
         emit = emitter(context, runtime)

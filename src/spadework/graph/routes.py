@@ -120,7 +120,8 @@ def _falls_short(topic: Topic, state: ResearchState) -> set[str]:
 #: Share of the page limit for the first round. The rest is for closing gaps.
 FIRST_ROUND_PAGES = 0.87
 LEAST_PAGES = 2
-#: Number of the round before any search, which judges the pages of the session being followed up.
+#: Number of the round before any search. This round judges the pages of the session being followed
+#: up.
 KNOWN = 0
 
 

@@ -131,8 +131,8 @@ Row = TypeVar("Row", bound=Value)
 
 
 def list_table(url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> ListTable[Row]:
-    """Return the database list called `name`. It counts as created if it was ever changed, or if
-    `before` exists, the file that holds the list when there is no database.
+    """Return the database list called `name`. `before` is the file that holds the list when there
+    is no database. The list counts as created if this file exists or the list was ever changed.
     """
     return ListTable(url, name, rows, before)
 

@@ -25,7 +25,7 @@ from spadework.tools.stores.private_files import ClaimLost
 from spadework.tools.stores.session_database import SqliteRows
 
 #: A fenced statement writes only if the worker's claim to the session still holds. It locks the
-#: session's row, so that a takeover by another worker waits until it is done.
+#: session's row, so that a takeover by another worker waits until the statement is done.
 _FENCED = (
     "WITH mine AS (SELECT id FROM sessions WHERE id = %s AND run = %s FOR SHARE),"
     " done AS ({}) SELECT count(*) FROM mine"
@@ -354,8 +354,8 @@ class SharedSessions:
         await self.database.retry(partial(self._delete, session_id))
 
     async def _delete(self, session_id: str) -> None:
-        """Delete a session's row, then its checkpoints. Every write locks the row first, so none
-        can follow its deletion.
+        """Delete a session's row, then its checkpoints. Every write locks the session's row first,
+        so nothing can be written after the row is deleted.
         """
         async with self.database.pool.connection() as connection, connection.transaction():
             await connection.execute(_DELETE, (session_id,))

@@ -221,8 +221,8 @@ async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, t
 
 
 class ListTable(ListFile[Row]):
-    """A list stored in the database. It counts as created if it was ever changed, or if `before`
-    exists, the file that holds the list when there is no database.
+    """A list stored in the database. `before` is the file that holds the list when there is no
+    database. The list counts as created if this file exists or the list was ever changed.
     """
 
     def __init__(self, url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> None:

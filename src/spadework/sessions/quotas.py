@@ -47,7 +47,9 @@ class DayLimit:
         await on_disk(self._exchange)
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return the money left for today. With `settled`, calls in progress are not counted."""
+        """Return the money left for today. If `settled`, amounts reserved for running calls are
+        not deducted.
+        """
         with self._lock:
             holds = () if settled else self._holds
             pending = sum(money for _, money in self._pending)

@@ -263,7 +263,7 @@ _CHECKS: dict[Expected, Callable[[Topic, Sequence[Evidence]], bool]] = {
 }
 #: The maximum age of the newest evidence, in days.
 FRESH_DAYS: dict[Freshness, int] = {"now": 31, "recent": 366}
-#: A quote with fewer words and no code is probably a menu.
+#: A quote with fewer words than this and no code is probably a menu.
 LEAST_WORDS = 5
 #: The number of hits to request, by search priority.
 RESULTS: dict[Priority, int] = {"high": 5, "medium": 5, "low": 4}
@@ -297,7 +297,7 @@ _KINDS: dict[QuestionType, _Kind] = {
 def shortfalls(
     plan: Plan, coverage: Mapping[str, Coverage], ledger: Sequence[Evidence], standard: Standard
 ) -> tuple[Shortfall, ...]:
-    """Return what evidence is still missing. Topics without any evidence are skipped."""
+    """Return what the evidence found so far lacks. Topics without any evidence are skipped."""
     proven = {t.name: own for t in plan.topics if (own := [e for e in ledger if e.topic == t.name])}
     if not proven:
         return ()

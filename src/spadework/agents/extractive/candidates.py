@@ -183,8 +183,8 @@ class _Passage:
 
     def _rows(self, block: Block) -> Iterator[Candidate]:
         header = header_of(self.text, block)
-        # In a table from a web page, even a single column name makes the first row a header,
-        # because a table without column names begins with an empty row there.
+        # In a table converted from HTML, even a single column name makes the first row a header,
+        # because a table without column names begins with an empty row.
         of_web = "html" in f"{self.shown.page.media_type}{self.shown.page.url[-5:]}"
         heads = header_of(self.text, block, 1) if of_web else header
         names = self.text[slice(*header)] if header else self.shown.columns

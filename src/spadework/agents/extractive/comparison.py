@@ -124,7 +124,7 @@ def _last_sides(text: str, spoken: Language) -> list[str]:
 
 def _apart(side: str, before: str, spoken: Language) -> tuple[str, str]:
     """Split a text into a side of a comparison and the criteria that follow, if any. The criteria
-    cannot begin with a preposition that is also in `before`.
+    cannot begin with a preposition that also occurs in `before` (the previous side).
     """
     for found in spoken.regarding.finditer(side):
         own, rest = side[: found.start()], side[found.start() :]

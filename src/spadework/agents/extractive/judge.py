@@ -44,8 +44,8 @@ IN_LIST = (0.5, 1.0)
 ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
 #: With more than FEW candidates, words often co-occur by chance: 124 of 127 answers were right
 #: with up to 382 candidates (notes and news), but only 13 of 37 with 980 to 6,000 (manuals). A
-#: proof must then state the answer itself. If more than MOST_STATING pages prove a value, none
-#: counts.
+#: proof must then state the answer itself, and if more than MOST_STATING pages prove a value, none
+#: of these proofs counts.
 FEW, MOST_STATING = 500, 2
 #: The fraction of shared words that makes one candidate repeat another.
 SAME = 0.7
@@ -58,7 +58,7 @@ _PITFALLS = re.compile(r"(?i)caveat|pitfall|gotcha|troubleshoot|known (?:issue|p
 _AS_CODE = re.compile(
     r"(?i)`([^`]+)`|([\w.]+)(?= (?:module|package|library)\b)|\b(?:module|package|library) ([\w.]+)"
 )
-#: A how-to question with at most this many words besides its package asks for general use.
+#: A how-to question with at most this many words besides the package's name asks for general use.
 MOST_GENERAL = 1
 #: The minimum score of a candidate, relative to the best one.
 LEAST = 0.25

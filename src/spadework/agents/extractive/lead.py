@@ -159,7 +159,7 @@ def taken_from_before(question: Question) -> str:
 
 
 def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:
-    """Return a question's subjects. Inferring more from hits changed no report
+    """Return a question's subjects. Inferring more subjects from hits changed no report
     (benchmarks/README.md).
     """
     taken_up = [subject_of(asked[0].text)] if len(asked) > 1 else []

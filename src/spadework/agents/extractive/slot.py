@@ -80,7 +80,7 @@ class Slot:
         self.stems = stems(text, code)
         self.kind = read(text, code).expects
         self.words = _subject_words(text, code) - _form_words(text, code)
-        # A candidate may lack one word, but not if it names the subject or the requested thing.
+        # A candidate may lack one word, unless that word names the subject or the requested thing.
         first = [word for word in terms(text, code) if word in self.words][:1]
         typed = [word for word in question.split() if not word.strip(SIGNS).isalpha()]
         named = [*names_in(question), *typed]
@@ -213,7 +213,9 @@ class Slot:
         return all(name in text or stems(name, self._language) <= held for name in self._named)
 
     def contradicts(self, one: Candidate, near: Stems) -> bool:
-        """Return whether a candidate covers the question's words but denies its assumption."""
+        """Return whether a candidate covers the question's words but denies what the question
+        assumes.
+        """
         return self.words <= held_words(self.words, near) and self._is_denied(one)
 
     def _is_denied(self, one: Candidate) -> bool:

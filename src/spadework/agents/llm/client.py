@@ -147,8 +147,8 @@ class Model:
 
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
         """Return the role's answer within `seconds`. If its model fails, ask the fallback once.
-        Raises ModelError (BadReply, TooLong) if neither answers, and BudgetSpent if a limit is
-        reached.
+        Raises ModelError (or its subclass BadReply or TooLong) if neither answers, and
+        BudgetSpent if a limit is reached.
         """
         until = time.monotonic() + seconds
         places = self._places(role)

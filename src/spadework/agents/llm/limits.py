@@ -65,7 +65,8 @@ TELLING_REQUEST, MOST_COUNTED = 500, 3.0
 
 class Learned(BaseModel):
     """What was learned about a model at its server.
-    - `room`: the parameter that limits the answer's length, or "" until the server refuses one.
+    - `room`: the parameter that limits the answer's length, or "" while the default is
+      accepted.
     - `context` (tokens) and `speed` (tokens read per second): 0 if unknown.
     - `counted`: the server's token count divided by ours.
     - `answers`: the latest answer lengths by role.

@@ -30,12 +30,12 @@ from spadework.tools.web.urls import host_of
 
 #: The maximum number of seconds for fetching a server's model list.
 LIST_SECONDS = 5.0
-#: The maximum number of seconds that a web page waits for the list.
+#: The maximum number of seconds that a web page waits for a server's model list.
 OFFER_SECONDS = 1.0
 #: The label of the default choice if no model is set.
 NO_MODEL = "No model: quotes only"
-#: How servers name the context size: vLLM and SGLang; OpenRouter, Together and LiteLLM; Groq; LM
-#: Studio and Mistral; llama.cpp (the size in use, then the trained size).
+#: Names of the context size, by server: vLLM and SGLang; OpenRouter, Together and LiteLLM; Groq;
+#: LM Studio and Mistral; llama.cpp (the size in use, then the trained size).
 _NAMES = (
     "max_model_len",
     "context_length",

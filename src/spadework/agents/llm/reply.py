@@ -297,7 +297,7 @@ class Overlong(ModelError):
     """Raised if the request has too many tokens.
     - `whole`: whether the error is about the request and its answer together.
     - `most`: the limit, or 0 if unknown.
-    - `asked`: the number of tokens requested.
+    - `asked`: the number of tokens reserved for the request and its answer.
     """
 
     asked = 0

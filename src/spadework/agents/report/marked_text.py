@@ -84,8 +84,8 @@ class _Made:
     parts: list[Part] = field(default_factory=list)
 
     def goes_on(self, first: int) -> Part | None:
-        """Remove and return the numbered list that a new list starting at `first` continues, if
-        any. The parts in between become part of its last item.
+        """Remove and return the numbered list, if any, that a new list starting at `first`
+        continues. The parts between the two lists become part of the earlier list's last item.
         """
         forms = [part.form for part in self.parts]
         if first < 2 or "steps" not in forms:
@@ -132,8 +132,8 @@ def section_of(heading: str, markdown: str) -> Section:
 
 
 def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
-    """Return code written without a fence as a replacement for the sentence `before`, or () if
-    there is no code.
+    """Return the sentence `before` with its code replaced by `text`, which is code without a
+    fence. Return () if `text` contains no code.
     """
     ids = _ids_in(text)
     code = _MARKS.sub("", text).strip("`\n")

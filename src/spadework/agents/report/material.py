@@ -107,8 +107,8 @@ def speaks_of(evidence: Evidence, must: str) -> bool:
 
 
 def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
-    """Map each entry's id to the entry that stands for it: itself, or an entry on the same page
-    whose slightly longer quote contains its own. Their claims are combined.
+    """Map each entry's id to the entry, or to one on the same page whose slightly longer quote
+    includes the entry's quote. Claims of entries mapped to the same one are combined.
     """
     alike: dict[tuple[str, str], list[Evidence]] = defaultdict(list)
     for e in ledger:
@@ -208,12 +208,12 @@ class Material:
     def unfounded(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
         """Return a note on figures, dates and names absent from the cited pages, or ""."""
         there = [*self._pages(cited), Known(self.question)]
-        # A conclusion may be about the report's own code.
+        # A conclusion may use names from the code in the report, so they count as known.
         known = [*there, Known(self.code)] if sentence.inferred else there
         return find_unfounded(sentence, cited, known, self.home)
 
     def with_code(self, sections: Iterable[Section], names: Iterable[str] = ()) -> Material:
-        """Return a copy that also accepts the sections' code and the file names in `names`."""
+        """Return a copy whose `code` is the sections' code and the file names in `names`."""
         told = (one.text for section in sections for one in section.sentences if one.code)
         return replace(self, code="\n\n".join([*_FILE.findall("\n".join(names)), *told]))
 

@@ -17,8 +17,8 @@ _LATE = "The session ran out of time in the middle of a step, which a replay can
 
 
 def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) -> int:
-    """Print or write a replayed session's report. Return 1 if, without a `model`, the report
-    differs or a request had no recorded answer, else 0.
+    """Print or write a replayed session's report. Return 0 if a `model` was given, or if the
+    report is the same and every request had a recorded answer, else 1.
     """
     output = Output(to).check()
     roles = dict.fromkeys(("model", "judge_model", "writer_model"), model)

@@ -308,7 +308,7 @@ class Server(MCPServer[ToolContext]):
     async def _handle_list_resources(
         self, ctx: ServerRequestContext[ToolContext], params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        """Return the caller's resources. The SDK's `list_resources` does not know the caller."""
+        """Return the caller's resources. (The SDK does not tell `list_resources` who calls.)"""
         caller = caller_of(ctx.request)
         if not caller.may("read"):
             return ListResourcesResult(resources=[])

@@ -260,8 +260,8 @@ class Stretch:
 
 
 def stretch(text: str, offset: int, chars: int, tokens: int, *, exact: bool = False) -> Stretch:
-    """Return up to `chars` characters from `offset`, at most `tokens` tokens as JSON, but at least
-    one character. If all `chars` fit, `exact` allows an end inside a word.
+    """Return at most `chars` characters and `tokens` tokens (as JSON) from `offset`, but at least
+    one character. With `exact`, the part may end inside a word if all `chars` characters fit.
     """
     offset = min(max(0, offset), len(text))
     window = text[offset : offset + chars]

@@ -97,7 +97,7 @@ def _message_of(result: Result) -> dict[str, Any]:
 
 
 def around(result: Result) -> dict[str, Any]:
-    """Return the fields that spadework adds to OpenAI's: source URLs and session data."""
+    """Return the fields that spadework adds to OpenAI's format: source URLs and session data."""
     last = max((n for _, _, n in _marks(result.report)), default=0)
     urls = [source.url for source in result.sources if source.n <= last]
     return {

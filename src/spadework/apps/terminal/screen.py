@@ -88,7 +88,7 @@ class Panel:
             self._away = True
             return
         if self._away:
-            # Other programs may have written here, so old lines cannot be erased.
+            # Other programs may have written to the terminal, so old lines cannot be erased.
             self._away, self._widths = False, []
         # Erase whole lines, because some terminals wrap erased cells.
         rows = [_ERASE_LINE + self._rendered(line, wrap=False) for line in lines]
@@ -104,7 +104,7 @@ class Panel:
     def _write(self, frame: str) -> None:
         above = "".join(text + "\r\n" for text in self._waiting)
         self._waiting = []
-        # A terminal that became narrower has wrapped the old lines.
+        # If the terminal became narrower, it has wrapped the old lines, so they take more rows.
         columns, _ = size_of(self._stream)
         up = sum(max(1, -(-width // columns)) for width in self._widths) - 1
         start = "\r" + (f"\x1b[{up}A" if up > 0 else "") + (_ERASE_BELOW if above else "")

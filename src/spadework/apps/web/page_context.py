@@ -69,7 +69,7 @@ class Server:
         return self._of[user]
 
     def quiet(self) -> bool:
-        """Return whether nothing is running and every session can be resumed."""
+        """Return whether nothing is running and the next server can resume all waiting runs."""
         return not admission.here().inside and all(web.runs.written() for web in self._of.values())
 
     async def take_up(self) -> None:

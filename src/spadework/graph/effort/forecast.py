@@ -37,7 +37,8 @@ ASSESSMENT_TOKENS = (150, ANSWERS["assessor"])
 SECTION_TOKENS = (150, ANSWERS["writer"])
 PLAN_TOKENS = (300, ANSWERS["lead"])
 SMALL_TOKENS = (30, ANSWERS["judge"])
-#: Judge calls per topic and round: screening hits and, at deep effort, proposing a search.
+#: Calls to the judge model per topic and round: to screen hits and, at deep effort, to propose a
+#: search.
 JUDGED: dict[Effort, int] = {"quick": 0, "normal": 1, "deep": 2}
 HITS_TOKENS = 2_000
 #: Characters per token, and characters of evidence per section (typical, long).

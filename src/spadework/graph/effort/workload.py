@@ -39,8 +39,8 @@ async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: fl
 #: Maximum topics in a model's plan, by effort.
 MOST_TOPICS: dict[Effort, int] = {"quick": 3, "normal": 6, "deep": 12}
 QUERIES = 4
-# These numbers apply only with a model, because its later rounds fill gaps. Without a model, runs
-# limited to so few pages missed answers (benchmarks/README.md).
+# The next two limits apply only with a model, which fills gaps in later rounds. Without a model,
+# runs limited to so few pages missed answers (benchmarks/README.md).
 SIMPLE_QUERIES = 3
 SIMPLE_PAGES = 6
 #: Maximum recommended queries per topic in a later round, and seconds per query.
@@ -51,14 +51,14 @@ GAP_PAGES = 5
 #: `preset` allows a worker.
 DEEP_TIMES: dict[Complexity, int] = {"simple": 2, "moderate": 4, "complex": 4}
 DEEP_GAP_TIMES = 2
-#: The factor without a model, when additional pages cost little.
+#: The same factor for runs without a model, in which additional pages cost little.
 DEEP_TIMES_ALONE = 20
 
 
 class Workload(NamedTuple):
     """One worker's maximum queries and pages. If `broad`, pages that another worker reads too do
-    not count towards this maximum in the first round. If `reads_on`, workers whose topics are
-    still open also read hits left over from earlier searches.
+    not count towards the maximum pages in the first round. If `reads_on`, workers whose topics
+    are still open also read hits left over from earlier searches.
     """
 
     queries: int

@@ -159,8 +159,8 @@ def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
 def _shortfalls(
     before: Earlier, plan: Plan, now: list[Shortfall], coverage: dict[str, Coverage]
 ) -> list[Shortfall]:
-    """Put the earlier shortfalls that still apply before `now`. If a topic has new evidence, its
-    earlier shortfalls are dropped, and so are the earlier ones about the whole report.
+    """Return the earlier shortfalls that still apply, then those in `now`. New evidence on a topic
+    drops its earlier shortfalls, and the earlier ones about the whole report.
     """
     anew = {t.name for t in plan.topics if t.name in coverage and coverage[t.name].evidence_ids}
     anew |= {""} if anew else set()

@@ -42,7 +42,7 @@ from spadework.values import Plan, Problem, Question, Section, models_among
 #: The value of `stopped_by` if only the report's form was changed.
 REVISED = "revised"
 STAYED = "The report is unchanged."
-#: The reason and effect given in the problem reported when there is no report to revise.
+#: The reason and the effect of the problem that is reported if there is no report to revise.
 NO_REPORT = "There is no report to revise."
 INSTEAD = "Researching the previous question in the requested form."
 _NOTICES: dict[TurnKind, str] = {

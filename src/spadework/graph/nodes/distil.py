@@ -80,9 +80,9 @@ FLOOR = 0.15
 #: At least this many tokens are shown, even with low scores, because passages that contradict
 #: others are rarely worded like the question.
 FILL = 3_000
-#: Passages that fit another topic better are dropped if they score below this share of the best
-#: score for the topic they were ranked for. At 0.5, three recorded runs lose no cited passage and
-#: need 86 % of the tokens.
+#: Of a topic's passages, those that fit another topic better are dropped if they score below this
+#: share of the topic's best score. At 0.5, three recorded runs lose no cited passage and need 86 %
+#: of the tokens.
 SHARED = 0.6
 #: In a later round, this many pages per search always contribute their best new passage. Three
 #: recorded runs then keep all 149 cited quotes, but lose four if a topic's searches are joined
@@ -100,8 +100,8 @@ SPLITTING = 0.25
 class Room(NamedTuple):
     """Limits for the passages to show: `chars` characters in total, and `per_page` passages per
     page. After `fill` characters, a passage must score at least `floor` times the best score. A
-    passage that fits another topic better must score at least `shared` times its own topic's
-    best. If `each`, every page's best passage comes first.
+    passage found for one topic that fits another better must score at least `shared` times the
+    best score for the first. If `each`, every page's best passage comes first.
     """
 
     chars: int
@@ -126,8 +126,8 @@ EXTRACTIVE = Room(400_000, 60)
 async def distil_pages(
     context: SessionContext, topic: Topic, pages: Sequence[Page], *, by_model: bool
 ) -> tuple[list[Passage], list[Problem]]:
-    """Return the best passages for a topic, as many as its assessor may see, and a problem if not
-    all pages were split in time.
+    """Return the best passages for a topic, and a problem if not all pages were split in time. The
+    limits depend on whether a model judges the passages (`by_model`).
     """
     texts = {page.content_hash: await context.pages.get(page.content_hash) for page in pages}
     room = await _room(context, f"distil {topic.name}", by_model=by_model)

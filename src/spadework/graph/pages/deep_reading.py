@@ -37,7 +37,8 @@ from spadework.values import Evidence, Page, Passage, Plan, Problem, Topic, Unre
 
 #: Share of the assessment time that is spent on reading pages. The rest is for judging topics.
 READING = 0.7
-#: When dividing the time for adding quotes to the ledger, assume this many additional topics.
+#: The time for adding quotes to the ledger is divided among the topics as if there were this many
+#: more of them.
 ENTERED = 3
 
 Place = tuple[str, int, int]
@@ -203,8 +204,8 @@ def _pack_shares(pages: Sequence[Sequence[tuple[Served, int]]], window: int) -> 
 
 REFLECTION_CHARS = 6_000
 REFINED_PAGES = 4
-#: The last round in which the model reflects on the first pages. Later rounds search for gaps
-#: anyway.
+#: The last round in which the model reflects on the first pages. Later rounds search for what is
+#: missing anyway.
 FIRST = 1
 
 

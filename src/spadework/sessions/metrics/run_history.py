@@ -19,7 +19,7 @@ from spadework.tools.stores.private_files import write_atomically
 
 FILE = "endings.json"
 ENDINGS = ("writing", "closing", "leaving")
-#: Number of runs to remember, and number that must be known before the reserved time can be less
+#: Number of runs to remember, and how many runs must be known before the reserved time can be less
 #: than CLOSING_SECONDS.
 KEPT, ENOUGH = 20, 5
 SAFETY, LEAST_SECONDS, MOST_SECONDS = 1.25, 0.5, 10.0

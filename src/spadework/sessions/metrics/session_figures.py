@@ -14,7 +14,8 @@ class Figures(NamedTuple):
     """A session's results and costs.
     - `seconds_limit`: 0 if unknown; `money`: None if a price was unknown.
     - `requests`: number of searches and fetches, including those answered from a cache.
-    - `writers`, `judges`: number of cited sentences for each model, or for "code".
+    - `writers`, `judges`: number of cited sentences that each model (or "code") wrote or
+      judged.
     - `phases`: seconds per phase (see PHASES), or [] if unknown.
     - `foreseen`: [low seconds, median or None, high seconds, run count], or [] if not forecast.
     """

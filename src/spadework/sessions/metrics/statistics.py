@@ -41,7 +41,7 @@ class Statistics:
 
 
 def statistics(home: Path, notify: Callable[[str], None] | None = None) -> Statistics:
-    """Return all finished sessions' statistics, with alerts for unreadable ones."""
+    """Return the statistics of all finished sessions, with alerts for unreadable sessions."""
     sessions: list[Figures] = []
     alerts: list[str] = []
     broken: list[str] = []

@@ -173,8 +173,8 @@ async def begin_metadata(
     """
     if (folder / METADATA).exists():
         return await on_disk(read_metadata, folder)
-    # Store only settings that were given explicitly, because a process that resumes the session
-    # reads the environment again.
+    # Store only settings that were given explicitly. The others may come from the environment,
+    # which a process that resumes the session reads again.
     kept = {
         name: value
         for name, value in settings.model_dump(mode="json").items()

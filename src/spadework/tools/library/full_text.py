@@ -209,7 +209,8 @@ _HOW = re.compile(r"\bhow (?:do|to|can|should)\b|\b(?:examples?|usage|tutorial|c
 _COMPARES = re.compile(
     r"\b(?:compar\w*|versus|vs|differ\w*|between|better|or|alternatives?)\b", re.I
 )
-#: Maximum number of characters read from a question, whose subject usually comes first.
+#: Maximum number of characters read from a question. The rest of a long question is ignored,
+#: because the subject usually comes first.
 MAX_CHARS = 2_000
 MAX_TERMS = 32
 #: Maximum number of query terms, because each term costs a lookup in four fields. The rarest are
@@ -317,7 +318,7 @@ def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
 
 
 def query_documents(documents: list[int], terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for the passages of the given documents that contain any of the terms."""
+    """Return a query for passages that are in the given documents and contain any of the terms."""
     chosen = _kept_to("document", documents)
     return tantivy.Query.boolean_query([chosen, (tantivy.Occur.Must, any_of(terms))])
 

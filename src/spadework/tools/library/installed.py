@@ -256,8 +256,8 @@ _NOT_IMPORTED = frozenset((
     "nis", "ossaudiodev", "spwd",
 ))  # fmt: skip
 _NOT_SHOWN = frozenset(("__loader__", "__spec__", "__builtins__"))
-#: Exceptions raised by `inspect.signature`, which evaluates the signature text of compiled
-#: functions.
+#: Exceptions that `inspect.signature` may raise. There are many, because it evaluates the
+#: signature text of compiled functions.
 _NO_SIGNATURE = (ValueError, TypeError, AttributeError, NameError, LookupError, SyntaxError)
 
 

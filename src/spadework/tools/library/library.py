@@ -164,7 +164,7 @@ async def _attend(process: Process, plan: Plan, progress: Callable[[str], None])
 
 
 T = TypeVar("T")
-#: All installed documentation is about Python, so passages need not contain the word.
+#: All installed documentation is about Python, so a passage need not contain "python" to match.
 _UNDERSTOOD = frozenset(("python",))
 
 
@@ -191,11 +191,11 @@ class Shelved:
         lazily: bool = False,
         rebuilds: bool = True,
     ) -> Self:
-        """Open the index of a plan. Build it if it is missing, and rebuild it once if it is
-        damaged, unless `rebuilds` is false. If `lazily` is true, a missing index of folders is
-        only built by a later call of `built`, and a missing index of packages covers only their
-        descriptions. Raises SearchError if the index stays damaged, or SettingsError if it
-        cannot be written.
+        """Open the index of a plan. Build it if it is missing. If it is damaged, rebuild it once,
+        unless `rebuilds` is false. If `lazily` is true, a missing index is not built in full:
+        an index of folders is only built by a later call of `built`, and an index of packages
+        covers only their descriptions. Raises SearchError if the index stays damaged, or
+        SettingsError if it cannot be written.
         """
         shelved = cls(wanted, progress)
         shelved._anew = not rebuilds
@@ -374,9 +374,9 @@ class Library:
 
     @classmethod
     async def open_built(cls, paths: Sequence[Path], *, home: Path) -> tuple[str, Library | None]:
-        """Return the library's description, and the library or None if its index is missing or,
-        for folders, outdated. Raises the same errors as `open`, and SearchError if the index is
-        damaged.
+        """Return the library's description and the library. The library is None if it has no
+        index. For folders, it is also None if the index is outdated. Raises the same errors as
+        `open`, and SearchError if the index is damaged.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
         if not await asyncio.to_thread(wanted.folder.exists):

@@ -142,8 +142,8 @@ def _note_all(module: Module, node: ast.Assign | ast.AnnAssign | ast.AugAssign) 
         return
     parts = list(ast.walk(node.value))
     if any(isinstance(part, ast.Name | ast.Attribute) for part in parts):
-        # An `__all__` built from another module's is ignored, because its names are found through
-        # the imports.
+        # Ignore an `__all__` that is built from another module's `__all__`, because its names are
+        # found through the imports.
         return
     constants = {part.value for part in parts if isinstance(part, ast.Constant)}
     names = {value for value in constants if isinstance(value, str)}

@@ -58,7 +58,7 @@ _WHOLE = 1 - 1e-9
 #: Factors for the score of a document whose subject or package the question names.
 _SUBJECT = 1.4
 _PACKAGE = 1.3
-#: Minimum `share` (see `Ranked`) of a document about one side of a comparison.
+#: A document about one side of a comparison has at least this `share` (see `Ranked`).
 _SIDE = 0.75
 #: The weight of each further passage of a document. The best passage has weight 1.
 _FURTHER = 0.05

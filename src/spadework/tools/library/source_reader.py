@@ -49,10 +49,11 @@ KINDS = {
     suffix: next(name for name, same in MEDIA_TYPES.items() if same == kind)[1:]
     for suffix, kind in MEDIA_TYPES.items()
 }
-#: Folders to skip, which contain no documents or only the sources of HTML pages (Sphinx).
+#: Folders to skip. They contain no documents, or only the source files from which Sphinx generated
+#: HTML pages.
 _LEFT_OUT = frozenset(("node_modules", "__pycache__", "__macosx", "_sources"))
-#: Extensions of HTML pages, and of their sources. A source is skipped if its HTML page is in the
-#: same folder.
+#: Extensions of HTML pages, and of the source files from which they are generated. A source file
+#: is skipped if its HTML page is in the same folder.
 _PAGES, _MADE_FROM = (".html", ".htm", ".xhtml"), (".txt", ".text", ".rst", ".md", ".markdown")
 #: Names of text files without an extension.
 _BARE = re.compile(r"readme|install|news|todo|faq|howto|manual", re.I)
@@ -118,7 +119,8 @@ def _check(path: Path) -> None:
 
 def files(paths: Sequence[Path]) -> Iterator[File]:
     """Yield every document in the paths, except hidden files, links that lead outside the paths,
-    and sources of HTML pages. Raises the same errors as `collections`.
+    and source files from which an HTML page there was generated. Raises the same errors as
+    `collections`.
     """
     return _files(collections(paths))
 

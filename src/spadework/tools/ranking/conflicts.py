@@ -41,7 +41,7 @@ Kind = Literal["number", "date", "negation", "value", ""]
 SAME, LEAST = 0.6, 2
 #: Minimum fraction of the longer sentence's words that a sentence and its denial share.
 SAME_BUT_DENIED = 0.8
-#: Minimum fraction of a page title's words in a statement about the page's subject.
+#: A statement is about a page's subject if it has at least this fraction of the title's words.
 TITLED = 0.5
 
 
@@ -80,8 +80,8 @@ def compare(
 
 
 def figures_apart(one: str, other: str, *, years: bool) -> tuple[str, str] | None:
-    """Return a figure from each statement, as written, if the two figures differ, or None. If
-    `years` is true, look for dates instead.
+    """Return two figures that differ, one from each statement, as written, or None if no figures
+    differ. If `years` is true, look for dates instead.
     """
     code = spoken(one, other)
     for a, b in product(statements(one, code), statements(other, code)):
@@ -228,7 +228,7 @@ REPEATED_WORDS, REPEATED = 8, 0.8
 #: The weight of an unread page, and the weight factor for a page with a prompt injection.
 UNKNOWN, SUSPECT = 0.25, 0.25
 #: If an index key has more than MOST_VALUES values, they are taken for a list and not compared.
-#: Per other value, a statement is compared with at most MOST_COMPARED statements.
+#: Otherwise, a statement is compared with at most MOST_COMPARED statements for each other value.
 MOST_VALUES, MOST_COMPARED = 16, 4
 MOST_VOICES = 50
 

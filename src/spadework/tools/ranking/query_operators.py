@@ -38,8 +38,8 @@ class Only:
 
 
 def in_words(query: str) -> bool:
-    """Return whether a query consists only of words, without addresses or operators. A page that
-    the model read might have suggested them to attract visits.
+    """Return whether a query consists only of words. An address or operator may have been
+    suggested by a page that the model read, to attract visits.
     """
     said = query.strip()
     return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))

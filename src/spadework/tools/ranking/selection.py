@@ -30,7 +30,7 @@ WEIGHTS = {"authority": 0.4, "consistency": 0.3, "publisher": 0.2, "recency": 0.
 #: A page's authority (0..1) by domain suffix. Pages with other suffixes get MIDDLE.
 PRIORS = {".gov": 0.9, ".edu": 0.85, ".ac.uk": 0.85, ".int": 0.85, ".mil": 0.8, ".org": 0.6}
 MIDDLE = 0.5
-#: Fraction of the gap between a page's authority and 1 that the highest PageRank closes.
+#: The highest PageRank raises a page's authority by this fraction of its distance from 1.
 LINKED = 0.6
 HALF_LIFE_DAYS = 730.0
 

@@ -350,8 +350,8 @@ def containment(part: Sketch, whole: Sketch) -> float:
 
 
 def group_near_duplicates(texts: Mapping[str, str], late: Late = lambda: False) -> dict[str, str]:
-    """Map each copy or excerpt to the first text it repeats, and every other key to itself.
-    Comparing stops once `late` returns True.
+    """Map the key of each copy or excerpt to the key of the first text that it repeats, and every
+    other key to itself. Comparing stops once `late` returns True.
     """
     found = {key: key for key in texts}
     firsts: list[tuple[str, Sketch, Sketch]] = []

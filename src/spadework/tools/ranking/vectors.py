@@ -223,7 +223,7 @@ class Vectors:
         ]
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """Delete documents from this index for all models, and vectors that are no longer used."""
+        """Delete documents' places in this index for all models, and vectors no longer used."""
         if gone := list(numbers):
             which = "mark = ? AND number IN (SELECT value FROM json_each(?))"
             self._forget(which, (self._key[0], json.dumps(gone)))

@@ -33,8 +33,8 @@ from spadework.tools.web.connections import install_resolver
 from spadework.values import Freshness, Hit, Query
 
 T = TypeVar("T")
-#: Hours to keep results on recent topics. Minutes to keep results on current events, and empty
-#: results on any topic.
+#: Hours to keep results on recent topics, and minutes to keep results on current events. Empty
+#: results on any topic are also kept for NOW_MINUTES.
 RECENT_HOURS, NOW_MINUTES = 12, 15
 BUSY_SECONDS = 3.0
 #: Days to keep all other results, and maximum file size in bytes.

@@ -185,7 +185,7 @@ AGENT = "spadework"
 #: Maximum response size. A hundred results with abstracts take a tenth of this.
 MOST_BYTES = 5_000_000
 _TELLING = ("content-type", "retry-after", *RATE_LIMIT_HEADERS)
-#: Accepted encodings. They are decoded in small pieces, so that the size limit takes effect.
+#: Accepted encodings. httpx decodes these in small pieces, so reading can stop at the size limit.
 _ENCODINGS = "gzip, deflate"
 
 

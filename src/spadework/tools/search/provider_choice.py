@@ -123,8 +123,8 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
 
 
 def _tool_call(source: Any, text: str) -> Any:
-    """Return the input for a tool: the text, or a tool call if the tool returns an artifact, which
-    it omits when given plain text.
+    """Return the input for a tool: the text or a tool call. A tool that returns an artifact gets a
+    tool call, because it omits the artifact when given plain text.
     """
     if getattr(source, "response_format", "") != "content_and_artifact":
         return text
@@ -167,7 +167,7 @@ class Spec:
         return self.setting.upper()
 
     def configured(self, settings: Settings) -> bool:
-        """Return whether the provider requires a setting that is set."""
+        """Return whether the provider requires a setting and this setting is set."""
         return bool(self.setting and getattr(settings, self.setting))
 
     def lacks_setting(self, settings: Settings) -> bool:
@@ -193,7 +193,7 @@ async def reachable(host: str, port: int, *, seconds: float) -> bool:
     install_resolver()
     try:
         async with asyncio.timeout(seconds):
-            # anyio also works in uvloop, and tries the next address after 0.25 s.
+            # Use anyio, because it also works in uvloop and tries the next address after 0.25 s.
             stream = await anyio.connect_tcp(host, port)
     except (OSError, UnicodeError):
         return False

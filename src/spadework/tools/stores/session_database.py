@@ -109,7 +109,7 @@ class SqliteRows(JournalRows):
 
     @classmethod
     async def open(cls, path: Path) -> Self:
-        """Open or create the journal at `path`. Raises the errors of `prepare`."""
+        """Open or create the journal at `path`. Raises the same errors as `prepare`."""
         db = await connect(path)
         try:
             await prepare(db)

@@ -127,7 +127,7 @@ CREATE TABLE spent (
 ALTER TABLE sessions ADD COLUMN most_runs integer NOT NULL DEFAULT 0;
 """
 #: Functions that assign a resource's slots while its row in `rooms` is locked. A free slot goes to
-#: the user with the fewest slots there, and to that user's session with the fewest.
+#: the user with the fewest slots there, and among that user's sessions to the one with the fewest.
 _PLACES = """
 CREATE FUNCTION call_in(room text, own text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -275,7 +275,8 @@ CREATE TABLE answers (
 );
 CREATE INDEX answers_by_session ON answers (session)
 """
-#: A passage's words include its owner, so the index finds only the owner's passages.
+#: The words stored for a passage include a mark of its owner, so that a search of the index finds
+#: only the owner's passages.
 _KNOWLEDGE = """
 CREATE TABLE known_pages (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
