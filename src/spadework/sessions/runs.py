@@ -78,8 +78,8 @@ class Run:
         self._wake()
 
     async def watch(self, after: int) -> AsyncGenerator[tuple[int, Event], None]:
-        """Yield (number, event) pairs after number `after`. Notes are not recorded, so each has
-        the number of the event before it.
+        """Yield the events after number `after` as (number, event) pairs. A note is not recorded,
+        so it has the number of the event before it.
         """
         n, noted = after, 0
         while True:

@@ -125,7 +125,7 @@ def _rank_hit(hit: Hit, query: Query, made: Selection) -> Ranked:
 
 
 class Preview(Value):
-    """A plan, its forecast, and the usage and problems of planning."""
+    """A plan, its forecast, and the usage and problems that arose while the plan was made."""
 
     plan: Plan
     forecast: Forecast

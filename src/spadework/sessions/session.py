@@ -198,8 +198,8 @@ class Session:
         self._answers: asyncio.Queue[str] = asyncio.Queue()
         #: A notice about stored settings that are ignored.
         self._set_aside = ""
-        #: Seconds used of the time reserved for finishing the report, or None before there is a
-        #: result.
+        #: How many of the seconds reserved for finishing the report were used, or None before
+        #: there is a result.
         self._writing: float | None = None
         #: Number of recorded events to skip, used only if workers run the session. None skips all
         #: events up to the last `Ended`.
@@ -284,7 +284,7 @@ class Session:
         return self
 
     def replaying(self, replay: Replay) -> Self:
-        """Answer requests from a recording. Call this before the run."""
+        """Use a recording to answer requests. Call this before the run."""
         self._replay, self.budget.replayed = replay, 0.0
         return self
 

@@ -36,8 +36,8 @@ async def parts_until_deadline(
     stream: AsyncIterator[Any], context: SessionContext, unwritten: Mark = (0.0, 0.0)
 ) -> AsyncGenerator[Any, None]:
     """Yield the stream's parts and the recorded events. When the report must be written at once,
-    yield EMERGENCY. Stop shortly after the deadline. If writing has not begun when the time
-    left falls below `unwritten`, stop then.
+    yield EMERGENCY. Stop shortly after the deadline, or as soon as the time left falls below
+    `unwritten` if writing has not begun by then.
     """
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)
@@ -46,8 +46,8 @@ async def parts_until_deadline(
     try:
         while True:
             try:
-                # In Python 3.11, asyncio.wait_for can lose a cancellation that arrives with a
-                # part.
+                # In Python 3.11, asyncio.wait_for can lose a cancellation that arrives at the same
+                # time as a part.
                 async with asyncio.timeout(_next_mark(budget, unwritten, told=told)):
                     part = await queue.get()
             except TimeoutError:

@@ -51,7 +51,7 @@ class ListFile(Generic[Row]):
         return self.path.exists()
 
     def take(self, version: int, rows: str) -> None:
-        """Do nothing. Only a list in a database takes rows, while `current` reads the file."""
+        """Do nothing. Lists in a database are given their rows; a file is read by `current`."""
 
     def read(self) -> list[Row]:
         """Return all rows. Raises SettingsError if the file is damaged."""

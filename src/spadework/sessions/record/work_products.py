@@ -386,7 +386,7 @@ def _of_models(course: Course) -> Measures:
 
 
 def _sum(seconds: Iterable[float | None]) -> float:
-    # fsum gives the same result in any order, so a rewritten file is identical.
+    # fsum gives the same result whatever the order, so writing a file again does not change it.
     return round(math.fsum(one or 0.0 for one in seconds), 3)
 
 

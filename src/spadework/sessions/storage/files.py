@@ -28,8 +28,8 @@ from spadework.visible import visible
 PROGRESS = "progress_tracking.json"
 LEDGER = "evidence.jsonl"
 JOURNAL = "session.sqlite"
-#: Name of the file that marks imported sessions, and repeated runs of a question whose changes
-#: since the previous run have not been delivered to the user.
+#: Name of a file that marks a session as imported, or as a repeated run whose changes since the
+#: previous run of the question have not been delivered to the user.
 UNTOLD = "undelivered"
 V = TypeVar("V", bound=BaseModel)
 LOCK = ".lock"

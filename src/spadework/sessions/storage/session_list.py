@@ -76,7 +76,7 @@ _VIEW = View("list", (METADATA,), _draw)
 
 
 async def prune(home: Path, age: timedelta = PAGE_AGE) -> list[str]:
-    """Delete unused single-page sessions older than `age`, and return their ids. Raises OSError."""
+    """Delete idle single-page sessions older than `age`, and return their ids. Raises OSError."""
     return await on_disk(_prune_sessions, home, age)
 
 

@@ -31,8 +31,8 @@ MOST_KEPT = 24
 
 
 def split_last_word(said: Said) -> tuple[tuple[Run, ...], str]:
-    """Split off the last word, so that it stays on the same line as the citation marks. The word
-    is "" if it is code, emphasized or too long.
+    """Split off the last word, so that it stays on the same line as the citation marks. If the
+    word is code, emphasized or too long, split off "" instead.
     """
     if not said.runs or said.runs[-1].code or said.runs[-1].strength:
         return said.runs, ""

@@ -15,8 +15,8 @@ from spadework.values import Evidence, Form, Report, Section, Sentence
 def step_items(
     told: Sequence[Sentence], ledger: Mapping[str, Evidence]
 ) -> dict[int, tuple[tuple[Sentence, ...], ...]]:
-    """Return the lists of numbered steps in `told`, each quoted from one page and keyed by the
-    index of its first sentence. Code belongs to the step before it.
+    """Return the lists of numbered steps in `told`. Each list is quoted from one page, and its key
+    is the index of its first sentence. Code belongs to the step before it.
     """
     lists: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
     for n, one in enumerate(told):
@@ -125,8 +125,8 @@ def _pages(sentence: Sentence, ledger: Mapping[str, Evidence]) -> frozenset[str]
 
 
 def _led(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> Item:
-    """Drop an introductory sentence's citations if the next cited sentence cites the same pages.
-    If code follows directly, move the code's citations to the sentence.
+    """Drop an introduction's citations if the next sentence with citations cites the same pages.
+    If code directly follows the introduction, move the code's citations to it.
     """
     made = [*sentences]
     for n, one in enumerate(sentences[:-1]):

@@ -17,7 +17,7 @@ from spadework.tools.text.markdown import Strength
 from spadework.values import PICTURE_NAME, CoverageState, Form, SectionKind
 
 PICTURE_FOLDER = "pictures"
-#: Maximum bytes and pixels of a picture. A browser needs four bytes per pixel.
+#: Maximum bytes and pixels of a picture. A browser needs four bytes of memory per pixel.
 PICTURE_BYTES, MOST_PIXELS = 1_000_000, 25_000_000
 #: Minimum picture width and height in pixels. Smaller ones are icons.
 LEAST_SIDE = 100
@@ -30,7 +30,7 @@ _big = partial(int.from_bytes, byteorder="big")
 _little = partial(int.from_bytes, byteorder="little")
 #: Minimum and maximum rows of a table shown as a chart.
 LEAST_BARS, MOST_BARS = 2, 12
-#: Numbers without a unit that may be years or versions.
+#: Numbers that have no unit and may be years or versions.
 _BARE = re.compile(r"[12]\d{3}|\d+(?:[.,]\d+)+")
 
 

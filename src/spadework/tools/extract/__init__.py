@@ -24,8 +24,8 @@ __all__ = ["read_document"]
 
 ReadText = Callable[[str, str], Extracted]
 ReadBytes = Callable[[bytes, str], Extracted]
-#: A function that reads container files. Its last argument reads their members, or is None to
-#: refuse archives.
+#: A function that reads container files. Its last argument is a function that reads the files
+#: inside, or None to refuse archives.
 ReadHolder = Callable[[bytes, str, ReadBytes | None], Extracted]
 
 #: Import paths of the readers, which are imported on first use, because importing all libraries
@@ -81,7 +81,7 @@ MAX_CHARS = 20_000_000
 def read_document(body: bytes, *, media_type: str, url: str, charset: str = "") -> Extracted:
     """Return a document as Markdown, cut after MAX_CHARS characters. `media_type` and `charset`
     come from the server. Raises TooLarge if the document exceeds a limit, or Unreadable if it
-    is damaged, unsupported, or empty and not HTML.
+    is damaged, unsupported, or empty (unless it is HTML).
     """
     kind = kind_of(body, media_type, url)
     found = _read(body, kind, url, charset=charset)

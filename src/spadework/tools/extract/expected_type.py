@@ -67,8 +67,8 @@ _WORDS: dict[Shape, tuple[str, ...]] = {
 
 
 class Foreseen(NamedTuple):
-    """A search hit's probable document type. `refused` says why it cannot be read, or is "".
-    `worth` is a score factor from 0 to 1.
+    """A hit's probable document type. `refused` says why the hit cannot be read, or is "". `worth`
+    is a score factor from 0 to 1.
     """
 
     shape: Shape
@@ -131,5 +131,5 @@ def _suffix(url: str) -> str:
     if "." not in name:
         return "pdf" if "/pdf/" in path.lower() else ""
     ending = name.rpartition(".")[2]
-    # The end of an arXiv address such as `/pdf/2401.01234` looks like a file extension.
+    # An unknown ending is not an extension: arXiv addresses end like `/pdf/2401.01234`.
     return "pdf" if "/pdf/" in path.lower() and ending not in _SHAPES else ending

@@ -80,9 +80,9 @@ def parsed(html: str, url: str) -> ParsedPage:
 
 def extract(html: str | bytes, url: str) -> Extracted:
     """Return a page's content as Markdown. It is empty if the page needs scripts to show content.
-    If the page was cut, the last line says how much is missing. Raises TooLarge if nothing is
-    left after cutting or an element has too many attributes, or Unreadable if this is not a
-    page.
+    If the page was cut, the last line says how much is missing. Raises Unreadable if this is
+    not a page, or TooLarge if nothing is left after cutting or if an element has too many
+    attributes.
     """
     page = parsed(as_html(decode(html) if isinstance(html, bytes) else html), url)
     if page.left_out and not page.blocks:

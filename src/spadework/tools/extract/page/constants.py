@@ -26,7 +26,7 @@ HARMLESS_TAGS = 1_000
 HARMLESS_BYTES = 60_000
 #: Minimum characters in a known container (`<main>`). If it has fewer, consider the whole page.
 LONG_ENOUGH = 100
-#: Minimum share of a known container's text outside links, repetitions and labels (0–1).
+#: Minimum share (0–1) of a known container's text that is not in links, repetitions or labels.
 CLEAN_ENOUGH = 0.75
 #: Minimum share of a page's likely content that a known container must hold.
 CONTAINER_SHARE = 0.7

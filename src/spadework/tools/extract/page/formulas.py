@@ -73,8 +73,8 @@ def _unstack(node: LexborNode) -> None:
 
 
 def _write_equation(rule: LexborNode) -> None:
-    """Rewrite the fraction with the bar `rule` in a formula that is laid out as a one-row table.
-    Once no bar is left, the table becomes a line of text.
+    """Replace the fraction whose bar is `rule` by one line of text. The fraction is part of a
+    formula laid out as a one-row table, which becomes a line of text after its last fraction.
     """
     line = rule.parent if rule.tag == "td" else rule
     if line is None or line.parent is None:
