@@ -122,7 +122,7 @@ class Round(Value):
 
 
 class Side(Value):
-    """One side of a disagreement, with a weight of 0..1. `changed_copy` means that its only
+    """One side of a disagreement, with a weight of 0..1. `changed_copy` means that the side's only
     evidence is newer near-copies of another side's pages.
     """
 

@@ -44,7 +44,7 @@ class Question(Value):
     keeps: tuple[str, ...] = ()
 
 
-#: Maximum characters of a query. Providers reject 400 characters, including site filters.
+#: Maximum characters of a query. Providers accept about 400 characters, including site filters.
 MOST_QUERY_CHARS = 300
 
 
@@ -149,7 +149,7 @@ class Task(Value):
     """A worker's task: a topic, its queries and the number of pages to read.
     - `broad`: the task belongs to a survey.
     - `own`: no other worker reads its pages.
-    - `together`: the page limit of all workers in the round.
+    - `together`: the number of pages that all workers in the round may read in total.
     - `again`: earlier queries, some of whose hits may still be unread.
     """
 

@@ -24,7 +24,7 @@ from spadework.values.value import CODE, NOBODY, Value
 
 PUBLISHER_CHARS = 80
 _SIGN = re.compile(r"[\W_]+")
-#: A web address given as the publisher's name. It would become a link.
+#: Matches a web address given as a publisher's name. It is not shown, as it would become a link.
 _ADDRESS = re.compile(r"://|^\S+\.[a-z]{2,}(?:/\S*)?$", re.IGNORECASE)
 
 
@@ -172,7 +172,9 @@ class Weakness(Value):
 
 
 class Review(Value):
-    """An editor's review of a report. `done` means that its changes have been attempted."""
+    """An editor's review of a report. `done` means that the changes it asks for have been
+    attempted.
+    """
 
     verdict: str
     strengths: tuple[str, ...] = ()
@@ -214,7 +216,7 @@ class Source(Value):
     """A source with its number `n`, cited in the report as `[n]`.
     - `known`: it comes from the knowledge store.
     - `trust`: the weighted sum of `trust_parts`, all 0..1.
-    - `unused`: why the report does not cite it.
+    - `unused`: why the report does not cite it, or "" if it does.
     - `shape`: the document type, such as "PDF".
     """
 
@@ -248,7 +250,7 @@ class Source(Value):
 
     @property
     def place(self) -> str:
-        """The publisher, unless the domain names it, and the domain."""
+        """The domain, preceded by the publisher unless the domain names it."""
         return ", ".join(filter(None, (self.published_by, self.domain)))
 
 

@@ -77,8 +77,8 @@ class Choice(Value):
 
 
 class Attempt(Value):
-    """An attempt to fetch a page. `level` is None if it was cancelled early. `status` is 0 if
-    there was no response. `cached` means that no request was sent.
+    """An attempt to fetch a page. `level` (as in `Page`) is None if the attempt was cancelled
+    early. `status` is 0 if there was no response. `cached` means that no request was sent.
     """
 
     level: int | None = None
@@ -90,7 +90,7 @@ class Attempt(Value):
 
 
 class Tried(Value):
-    """The attempts to fetch a page; () if nothing was fetched."""
+    """The attempts to fetch a page; () if no attempt was made."""
 
     attempts: tuple[Attempt, ...] = ()
 

@@ -282,7 +282,7 @@ class Row:
 def number_rows(
     rows: Iterable[Row], provider: str, query: Query, limit: int, kind: SourceKind = ""
 ) -> list[Hit]:
-    """Convert the first `limit` rows that have a web address or text into hits. `kind` applies to
+    """Return hits for the first `limit` rows that have a web address or text. `kind` applies to
     rows that state no kind.
     """
     usable = [row for row in rows if row.text or is_web(row.url)]

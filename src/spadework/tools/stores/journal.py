@@ -172,8 +172,8 @@ class Journal:
             await self._put(Request("paid", ""), Tape(), None, bill)
 
     async def noted(self, kind: str, key: Any, *, before: bool = False) -> Any:
-        """Return the value in the recording, or None if there is none. Outside replays, look in
-        this session's journal if `before` is set, and otherwise return None.
+        """Return the recorded value, or None if there is none. In a replay, look in the recording;
+        otherwise look in this session's journal, but only if `before` is set.
         """
         if self.recording is not None:
             return await self.recording.noted(Request(kind, key))

@@ -192,7 +192,7 @@ def relations(sentence: str) -> tuple[Relation, ...]:
 
 def differ(one: str, other: str, asked: frozenset[str] = frozenset()) -> bool:
     """Return whether two sentences state different values for the same thing. If only one sentence
-    names its subject, the stated property must be in `asked`.
+    names its subject, this also requires the stated property to be in `asked`.
     """
     return any(
         a.what == b.what and not a.value & b.value and _same_subject(a, b, asked)

@@ -33,7 +33,8 @@ def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
     """
     passages: list[tuple[int, int]] = []
     start = end = 0
-    # `lead` is where a held-back heading or term begins, `before` where the text above ends.
+    # `lead` is where a heading or term that may open the next passage begins, and `before` where
+    # the text above it ends.
     lead, before, only_headings = -1, 0, True
     for block in blocks(markdown):
         heading = block.kind == "heading"

@@ -34,7 +34,7 @@ _MACHINE = (
     rf"(?:(?:{_KIND}[ -]){{1,3}}{_BODY}|(?:ai )?language models?|llms?|ais?|chat ?bots?|chatgpt|"
     rf"claude|gemini|copilot|crawlers?|bots?|assistants?|agents?)"
 )
-#: Must follow a machine's name, to exclude people such as "AI researchers".
+#: What must follow a machine's name, so that people such as "AI researchers" do not match.
 _ENDED = (
     r"(?=\s*[:,;.!?)\]—–]|\s-|\s+(?:that|which|who|reading|processing|summari[sz]ing|"
     r"crawling|visiting|indexing|please|must|should)\b|$)"

@@ -160,7 +160,7 @@ class _Asked:
         ]
         found = [n for n in named if kind == "row" or self.table.is_numeric(n)]
         if not any(found) and kind in ("largest", "smallest", "row"):
-            # The first column names the rows, even if it contains numbers.
+            # Never measure the first column: it names the rows, even if it contains numbers.
             found = found if kind == "row" and found else []
             found = found or _measuring_columns(self.question, self.known, self.table)
         further = [n for n in found if not self._names(n) <= self.counted]
@@ -228,8 +228,8 @@ class _Asked:
             return (str(len(kept)), [span for span, _ in kept], -1) if fits and not reads else None
         if kind == "row":
             named = [n for n in columns if kept[0][1][n]]
-            # If the question names the column ("which oil"), its other words need not occur in the
-            # table.
+            # If the question names the column ("which oil"), the question's other words need not
+            # occur in the table.
             sure = score == 1 or any(
                 self._amounts(n) or self._names(n) <= self.listed for n in named[:1]
             )
@@ -458,8 +458,8 @@ def _stems_of_days(text: str, known: Language) -> set[str]:
 
 
 def _form_words(question: str, known: Language) -> set[str]:
-    """Return the stems of words that only name the operation, such as "how many". "Population" is
-    not included, because it also says what is counted.
+    """Return the stems of words that only name the operation, such as "how many". A word such as
+    "population" also asks for a count, but is left out because it says what is counted, too.
     """
     found: Iterator[str] = (
         match[0]

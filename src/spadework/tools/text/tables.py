@@ -124,7 +124,7 @@ class Amount(NamedTuple):
 
     @property
     def value(self) -> float:
-        """The number, converted to the first unit of its dimension."""
+        """The number, converted to the base unit of its dimension."""
         return self.number * self.factor
 
 

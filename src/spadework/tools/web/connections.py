@@ -80,8 +80,8 @@ def proxy_for(url: str) -> str | None:
 
 
 def authorization(proxy: str) -> list[tuple[bytes, bytes]]:
-    """Return the header with the proxy's user name and password, or an empty list if it has no
-    user.
+    """Return a list with the header for the proxy's user name and password. The list is empty if
+    the proxy's URL has no user name.
     """
     parts = urlsplit(proxy)
     if not parts.username:

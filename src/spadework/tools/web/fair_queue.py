@@ -159,7 +159,7 @@ async def place(what: str, party: Hashable, most: int) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def far_place(what: str, party: Hashable, most: int) -> AsyncIterator[None]:
-    """Hold a slot shared by all machines, then one of this process."""
+    """Hold a slot shared by all machines and, once it is granted, also one of this process."""
     async with shared_place(what, lambda: most), place(what, party, most):
         yield
 

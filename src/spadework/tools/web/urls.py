@@ -61,7 +61,7 @@ _Installed.get_tld_names()
 
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-#: Maximum characters of a URL to normalize: twice the longest URL fetched.
+#: Maximum characters of a URL to normalize: twice the limit for URLs to fetch.
 _MOST_CHARS = 4_000
 _LIBRARY = "library://"
 # fmt: off
