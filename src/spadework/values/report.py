@@ -172,9 +172,7 @@ class Weakness(Value):
 
 
 class Review(Value):
-    """An editor's review of a report. `done` means that the changes it asks for have been
-    attempted.
-    """
+    """An editor's review of a report. `done` means that its changes have been attempted."""
 
     verdict: str
     strengths: tuple[str, ...] = ()

@@ -63,9 +63,7 @@ class Lead(Value):
 
 
 class Choice(Value):
-    """The decision about a hit (`fate`) and the reason for it (`why`). `rrf` is the hit's fused
-    rank score.
-    """
+    """The decision about a hit (`fate`), its reason (`why`), and the hit's fused rank score."""
 
     url: str
     title: str = ""

@@ -108,9 +108,7 @@ def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 
 def names(sentence: str) -> set[str]:
-    """Return names in lower case: words capitalized mid-sentence, or with inner capitals or
-    digits.
-    """
+    """Return names in lower case: words with capitals mid-sentence or mid-word, or with digits."""
     found: set[str] = set()
     fresh = True
     for match in _WORD.finditer(sentence):
