@@ -1,4 +1,7 @@
-"""The errors that spadework raises on purpose. All except BudgetSpent are SpadeworkErrors."""
+"""The errors that spadework raises on purpose. All except BudgetSpent are SpadeworkErrors.
+
+A run normally continues after a SearchError, FetchError, ModelError or KnowledgeError.
+"""
 
 from __future__ import annotations
 

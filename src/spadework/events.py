@@ -170,7 +170,9 @@ class Ended(Timed):
 
 
 class Searched(Timed):
-    """A provider answered a query. `round` is 0 until there is a plan."""
+    """A provider answered a query. `found` holds its hits, best first. `round` is 0 until there is
+    a plan.
+    """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "query", "provider")
     type: Literal["searched"] = "searched"
@@ -215,7 +217,8 @@ class Checked(Timed):
 
 class Selected(Timed):
     """A topic's hits, best first, with the decision whether to read each one. `threshold` is the
-    minimum relevance. `again` marks a second search in the same round.
+    minimum relevance (0 to 1). `note` explains a lowered threshold, and is "" otherwise. `again`
+    marks a second search in the same round.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "again")
@@ -240,8 +243,9 @@ class Reading(Timed):
 
 
 class Read(Timed, Tried):
-    """A page was read, or could not be read for the given `reason`. The time in `seconds` includes
-    that in `cleaning`.
+    """A page was read, or could not be read for the given `reason`. The fields mean the same as in
+    `Page`. After a failure, `level`, `status` and `bytes` describe the last attempt. The time in
+    `seconds` includes that in `cleaning`.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "url")
@@ -268,8 +272,9 @@ class Read(Timed, Tried):
 
 
 class Cleaned(Timed):
-    """A model cleaned a noisy page, or failed for the given `reason`. `before` and `chars` count
-    the characters before and after cleaning.
+    """A model cleaned a noisy page, or failed for the given `reason`. `content_hash` and
+    `before` (in characters) describe the page before cleaning, `after_hash` and `chars` the page
+    after it.
     """
 
     about: ClassVar[tuple[str, ...]] = ("content_hash",)
@@ -288,8 +293,8 @@ Verdict = Literal["fits", "misshapen", "unsupported", "too long", "late", "faile
 
 
 class Called(Timed):
-    """A model was called in a role. `money` is in US dollars, or None if the price is unknown.
-    `asked` is the hash of the request.
+    """A model was called in a role. `shape` names the type of the requested answer. `money` is in
+    US dollars, or None if the price is unknown. `asked` is the hash of the request.
     """
 
     about: ClassVar[tuple[str, ...]] = ("asked",)
@@ -336,7 +341,9 @@ class Proven(Timed):
 
 
 class Scored(Timed):
-    """A topic's score (0 to 1) and quality (0 to 10, if rated), each before and after a round."""
+    """A topic's score (0 to 1) and quality (0 to 10, if rated), each before and after a round.
+    `evidence` lists the ids of the quotes added in the round.
+    """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "step")
     type: Literal["scored"] = "scored"

@@ -102,7 +102,9 @@ async def assess(
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
-    """Judge how well passages and earlier evidence answer a topic."""
+    """Judge how well the passages `shown` and the earlier evidence `known` answer a topic. Judge by
+    code if there is no model, if it fails, or if there is evidence but no passage.
+    """
     problems: list[Problem] = []
     numbered = Numbered(shown)
 

@@ -179,7 +179,9 @@ def _bare(text: str) -> str:
 
 
 def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Section:
-    """Return a section of the problems that no other section reports."""
+    """Return a section of the problems that no other section reports, without URLs. It lists one
+    failure per search provider, and at most MOST_PROBLEMS other problems.
+    """
     providers = {p.subject: p for p in reversed(problems) if p.stage == "search"}
     failed = dict.fromkeys(_line(providers[p.subject]) for p in problems if p.stage == "search")
     elsewhere = ("verifier", "search", "read")

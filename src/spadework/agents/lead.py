@@ -236,8 +236,9 @@ async def doubt(
 
 
 def clarify_question(question: str, answer: str, asked: str = "") -> str:
-    """Add the user's answer to the question. "What is Mercury?" becomes "What is Mercury (Which
-    one? the planet)?".
+    """Add the user's answer to the question. If "Which one?" was `asked`, "What is Mercury?" and
+    "the planet" become "What is Mercury (Which one? the planet)?". If `asked` is "", the answer
+    may replace the pronoun of a vague question: "What is it?" and "Heron" become "What is Heron?".
     """
     said = " ".join(answer.split())
     if said and not asked and (whole := name_subject(question, said)):

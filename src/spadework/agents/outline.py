@@ -85,7 +85,7 @@ class Outline:
 @dataclass(frozen=True)
 class Known:
     """What an outline must consider besides the evidence. `words` and `most_words` are the
-    report's target and maximum length (0 means no limit).
+    report's target and maximum length (0 means no limit). `asked_on` is the date of the run.
     """
 
     coverage: Mapping[str, Coverage]

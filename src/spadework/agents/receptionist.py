@@ -123,7 +123,9 @@ def _first_task(instruction: str) -> Task | None:
 
 
 def done_by_code(chore: Chore) -> str:
-    """Do a chore without a model. Titles and tags come from the user's first message."""
+    """Do a chore without a model. Titles and tags come from the user's first message. Any other
+    list is empty, and any other text is the title.
+    """
     question = shorten_question(_first_question(chore.shown))
     stop = language(language_of(question)).stop
     words = (word.strip("?.!,;:()\"'“”") for word in question.split())
@@ -213,7 +215,9 @@ RESEARCH = Received(kind="research")
 async def receive_message(
     said: str, chore: Chore | None, model: Model | None, *, seconds: float
 ) -> Received:
-    """Classify a message, and answer it if it needs no research."""
+    """Classify a message, and answer it if it needs no research. If there is no model or it fails,
+    chores are done by code, and unclear messages are classified as research.
+    """
     if not chore and (sure := by_rules(said)) is not None:
         return sure
     try:

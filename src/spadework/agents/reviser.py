@@ -64,7 +64,8 @@ class Turn(Value):
 class TurnAnswer(Visible):
     """A model's classification of a follow-up.
     - `language`: a language code, or "" for no change.
-    - If `kind` is `known`, `evidence` lists the ids of the entries that answer the follow-up.
+    - If `kind` is `known`, `evidence` lists the ids of the entries that answer the follow-up, and
+      `question` and `heading` make sense without the report.
     """
 
     kind: TurnKind

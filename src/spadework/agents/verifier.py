@@ -1,7 +1,8 @@
 """Judge every sentence of a report.
 
 Fixed rules accept verbatim quotes, and reject code and addresses that no source contains. A model
-judges the rest.
+judges the rest. A sentence that no model judges is rejected if a figure, date or name in it is on
+no cited page. Otherwise it is kept as "could not check".
 """
 
 from __future__ import annotations

@@ -55,7 +55,9 @@ def as_command(
     - `commands`: the commands, each with its subcommands.
     - `options`: the options that need no command.
 
-    Raises SettingsError for a likely typo, a lone unknown word or a misplaced session id.
+    A subcommand of `sessions` gets `sessions` in front if it stands alone, or if a session id or
+    an exported session follows. Raises SettingsError for a likely typo, a lone unknown word or a
+    misplaced session id.
     """
     if not arguments or arguments[0] in commands or arguments[0] in options:
         return [*arguments]
@@ -292,7 +294,9 @@ def _commands(of: typer.Typer) -> dict[str, set[str]]:
 
 
 def main() -> None:
-    """Run the command line, printing each error as one sentence."""
+    """Run the command line and exit. An error is printed as one sentence. The exit codes are listed
+    in `exit`.
+    """
     raise_the_limit()
     replace_unencodable()
     with one_sentence():

@@ -155,7 +155,8 @@ class Left(Exception):
 
 async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, Any, object]]) -> T:
     """Return the result of `work`, or raise what it raises. If a coroutine in `ends` completes
-    first, cancel `work` and raise Left with that coroutine's key, the reason.
+    first, cancel `work`, wait for it to end, and raise Left with that coroutine's key, the reason.
+    If the caller is cancelled, `work` is cancelled too.
     """
     working = asyncio.create_task(work)
     ending = {asyncio.create_task(end): why for why, end in ends.items()}

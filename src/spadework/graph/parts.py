@@ -110,7 +110,9 @@ class Replay:
 
 @dataclass(frozen=True)
 class PagesAlone:
-    """Options for gathering pages without a model. If `search` is False, no provider is opened."""
+    """Options for gathering pages without a model. `providers` are the caller's own. If `search` is
+    False, no provider is opened.
+    """
 
     providers: Sequence[Any] = ()
     search: bool = True
@@ -345,8 +347,9 @@ REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 
 class PageCache:
-    """A run's access to the knowledge store. `left` returns the seconds that remain for the
-    store's answer. `meaning` is the embedding model, which is closed together with the store.
+    """A run's access to the knowledge store. Without a store, or once `problem` says why it failed,
+    nothing is found. `left` returns the seconds that remain for the store's answer. `meaning` is
+    the embedding model, which is closed together with the store.
     """
 
     def __init__(

@@ -65,7 +65,10 @@ def open_topics(state: ResearchState) -> list[Topic]:
 
 
 def worth_asking(state: ResearchState, price: float) -> list[Topic]:
-    """Return the topics worth another round at this price."""
+    """Return the topics worth another round at this price (0 to 1). Answered topics need a
+    shortfall and a price below ALL. Other topics need enough expected gain. Topics that were
+    never judged are always included.
+    """
     return [topic for topic in state["plan"].topics if _is_worth(topic, state, price)]
 
 
@@ -83,7 +86,10 @@ def _is_worth(topic: Topic, state: ResearchState, price: float) -> bool:
 
 
 def no_better(new: Coverage, old: Coverage) -> bool:
-    """Return whether to keep the old judgement because the new one is not clearly better."""
+    """Return whether to keep the old judgement. The new one replaces it only if its score is
+    higher by at least CLEARLY, if the topic is newly answered, or if the old one recommended a
+    search for a name found in the evidence.
+    """
     led = any(wanted.led_to for wanted in old.recommendations)
     answered = new.covered and not old.covered
     return new.score < old.score + CLEARLY and not answered and not led
@@ -140,7 +146,9 @@ def question_of(state: ResearchState) -> Question:
 
 
 def received(state: ResearchState) -> str:
-    """Return the name of the node that follows `receive`."""
+    """Return the name of the node after `receive`. It is "revise" to change the form of the report,
+    "write" to answer from known evidence, and "clarify" to begin the research.
+    """
     return {"form": "revise", "known": "write"}.get(state["turn"].kind, "clarify")
 
 
@@ -307,8 +315,9 @@ def after_review(state: ResearchState) -> list[Send] | str:
 
 
 def payload(state: ResearchState, task: Task) -> dict[str, Any]:
-    """Return a worker's input. `among` names the topics among which pages are divided, and
-    `read_before` lists pages already read.
+    """Return a worker's input. `among` names the topics among which pages are divided. It is empty
+    if the worker may read any page. `read_before` lists the URLs of the pages already read for
+    the topic, or for any topic if `task.own`.
     """
     before = [
         page.url

@@ -67,8 +67,9 @@ _BEAT = (
 
 @dataclass
 class Leaving:
-    """Describes how a worker shuts down. Its runs get `seconds` to finish, and `idle` returns the
-    number of runs that it need not wait for.
+    """Describes how a worker shuts down. Once `requested` is set, the worker takes no new sessions.
+    Its runs get `seconds` to finish, and `idle` returns the number of runs that it need not wait
+    for.
     """
 
     seconds: float = 0.0

@@ -44,7 +44,7 @@ class Stock:
         self._before = self.used()
 
     def fits(self, inside: int) -> bool:
-        """Return whether another session fits if the running ones use their full allowance."""
+        """Return whether another fits if the `inside` running sessions use their full allowance."""
         limit = self.limit()
         expected = max(self.used(), self._before + inside * self.each)
         return limit is None or expected + self.each + self.spare <= limit
@@ -152,8 +152,9 @@ class Admission:
     async def place(
         self, most: int, stop: asyncio.Event, told: Told, whose: Whose = NOBODYS
     ) -> AsyncIterator[None]:
-        """Wait until limits and capacity allow a run, or `stop` is set. Then hold a slot until the
-        block ends. `told` receives each new queue position.
+        """Hold a slot until the block ends. First wait until fewer than `most` sessions run,
+        capacity suffices and the user's limit is not reached, or until `stop` is set. `told`
+        receives each new queue position.
         """
         waiter = _Waiter(most, whose, asyncio.get_running_loop(), asyncio.Event())
         with self._lock:

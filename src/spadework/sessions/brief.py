@@ -16,8 +16,10 @@ from spadework.sessions.storage.files import Kind, Metadata, exchanges_before
 class Brief:
     """The input of a session.
 
-    `earlier` and `answers` are previous questions and answers, oldest first. `wishes` are requests
-    about the report's form, and `most_words` limits its length (0: as in the settings).
+    `attachments` are paths of files to read first, and `follows` is the id of the session to
+    follow up on, or "". `earlier` and `answers` are previous questions and answers, oldest first.
+    `wishes` are requests about the report's form, and `most_words` limits its length (0: as in
+    the settings).
 
     A session of kind "gather" reads at most `pages` pages for a query, and one of kind "read"
     reads one URL. Neither writes a report.

@@ -35,7 +35,8 @@ async def research(
     on_event: Callable[[Event], None] | None = None,
 ) -> Result:
     """Research a question. `follows` is an earlier session's id; for `providers`, see
-    `Session.search_with`. Raises SettingsError, or SessionNotFound if `follows` is unknown.
+    `Session.search_with`. Raises SettingsError if the question is empty or a setting is unusable,
+    and SessionNotFound if `follows` is unknown.
     """
     session = Session.start(
         question, settings=settings, budget=budget, attachments=attachments, follows=follows

@@ -92,8 +92,8 @@ async def gather(
     pages: int = PAGES,
     providers: Sequence[Any] = (),
 ) -> GatheredPages:
-    """Return the best pages for a query. Raises SettingsError, or SearchError if every search
-    fails.
+    """Return the `pages` best pages (1 to 20) for a query, with their texts. For `providers`, see
+    `Session.search_with`. Raises SettingsError, or SearchError if every search fails.
     """
     session = gathering_session(query, pages=pages, settings=settings).search_with(*providers)
     return await gathered_pages(session, await session.result())
@@ -144,9 +144,9 @@ def _text(folder: Path, page: Page) -> str:
 
 
 async def read(url: str, settings: Settings | None = None, *, level: int = 0) -> ReadPage:
-    """Read a web page or library document, starting at fetch level `level` (0 is a plain request,
-    2 a browser). Raises SettingsError if the address is invalid, and FetchError if the page
-    cannot be read.
+    """Read a web page or library document (`library://…`), starting at fetch level `level` (0 is a
+    plain request, 2 a browser). Raises SettingsError if the address is invalid, and FetchError if
+    the page cannot be read.
     """
     settings = settings or Settings.load()
     address = url if url.startswith(LOCAL) else checked_address(url)

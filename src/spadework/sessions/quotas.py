@@ -32,7 +32,7 @@ SPENT, ENDING = "spent", ".txt"
 
 
 class DayLimit:
-    """A user's daily spending limit in dollars."""
+    """The daily spending limit, in US dollars, of the user whose home folder is `home`."""
 
     def __init__(self, home: Path) -> None:
         self._folder = home / SPENT

@@ -50,9 +50,9 @@ async def replay(
     new_model: Settings | None = None,
     watch: Callable[[Event], None] | None = None,
 ) -> Replayed:
-    """Rerun a finished session. The model in `new_model` answers requests that were not recorded.
-    Raises SessionNotFound, SessionUnreadable, or SessionError if the session cannot be
-    replayed.
+    """Rerun a finished session in a temporary home. The model in `new_model` answers requests that
+    were not recorded. `watch` receives each event. Raises SessionNotFound, SessionUnreadable, or
+    SessionError if the session is unfinished or has no recording.
     """
     folder = session_folder(home, session_id)
     before = await asyncio.to_thread(read_result, folder)

@@ -30,7 +30,9 @@ CANCEL_SECONDS = 5.0
 
 
 class Run:
-    """A running session. Event number n is `recorded[n - 1]`, which is None for a damaged event."""
+    """A running session. Event number n is `recorded[n - 1]`, which is None for a damaged event.
+    `notes` holds messages that are not recorded, each with the number of the event before it.
+    """
 
     def __init__(self, session: Session, recorded: list[Event | None]) -> None:
         self.session = session

@@ -1,4 +1,4 @@
-"""Search or plan without starting a run."""
+"""Search or plan without starting a run. Neither reads pages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ __all__ = ["SEARCH_SECONDS", "Looked", "Ranked", "search", "usable"]
 
 
 class Ranked(Value):
-    """A ranked hit, with scores from 0 to 1 (`parts`) and a probable document type (`shape`)."""
+    """A ranked hit. `parts` holds the scores (0 to 1) of its position, title and snippet, and
+    `shape` is its probable document type. `selected` is true if a run would read it, and `reason`
+    says why or why not.
+    """
 
     hit: Hit
     parts: dict[str, float]
@@ -135,7 +138,8 @@ class Preview(Value):
 
 async def preview(session: Session, tell: Callable[[str], None] = lambda text: None) -> Preview:
     """Return the plan that a session would make, with its forecast. A plan made by a model is
-    stored and reused. Raises SettingsError.
+    stored, and reused when the same question is run. `tell` receives notices. Raises
+    SettingsError.
     """
 
     def emit(event: Event) -> None:

@@ -183,7 +183,9 @@ class Researching:
 
 
 class Session:
-    """A question and its run, created with `start` or `resume`."""
+    """A question and its run. Create a session with `start` or `resume`, and run it with `events`
+    or `result`.
+    """
 
     def __init__(self, session_id: str, brief: Brief, settings: Settings, budget: Budget) -> None:
         self.session_id = session_id
@@ -275,7 +277,8 @@ class Session:
         return self
 
     def search_with(self, *sources: Any) -> Self:
-        """Search with these providers: LangChain tools or retrievers, or objects like
+        """Search with these providers. A provider is a LangChain tool or retriever, or an object
+        with `async def search(query, *, limit, seconds)` as in
         `spadework.tools.search.provider.Provider`. They replace the providers that `auto` would
         choose, but not those named in the setting `search`. Call this before a run, and again
         before resuming it.
@@ -310,8 +313,9 @@ class Session:
 
     def events(self, progress: Callable[[str], None] | None = None) -> AsyncGenerator[Event, None]:
         """Run the session and yield its events, ending with Finished. Closing the iterator cancels
-        the run, which can be resumed. Raises SettingsError, SessionBusy, DiskFailed or
-        SessionUnreadable.
+        the run, unless workers run it. A cancelled run can be resumed. `progress` receives
+        messages about waiting and slow steps. Raises SettingsError, or a SessionError such as
+        SessionBusy, DaySpent, DiskFailed or SessionUnreadable.
         """
         return handed_on(partial(self._run, progress), self.folder, self.budget)
 

@@ -198,8 +198,8 @@ Tell = Callable[[Event], None]
 async def handed_on(
     run: Callable[[Tell], Awaitable[None]], folder: Path, budget: Budget
 ) -> AsyncGenerator[Event, None]:
-    """Yield the events of `run`, and convert disk errors to DiskFailed or SessionUnreadable.
-    Closing the iterator cancels the run.
+    """Yield the events of `run`, and raise its errors. Disk errors are converted to DiskFailed or
+    SessionUnreadable. Closing the iterator cancels the run.
     """
     queue: asyncio.Queue[Event | None] = asyncio.Queue()
     running = asyncio.create_task(_drive(run, folder, queue))

@@ -115,7 +115,9 @@ class Plan(Value):
 
 
 class Span(Value):
-    """A range of values. In half of the earlier runs, the value was below `median`."""
+    """A range of values. In half of the earlier runs, the value was below `median`. Without
+    earlier runs, `median` is None.
+    """
 
     low: float = 0.0
     high: float = 0.0
@@ -127,8 +129,8 @@ class Forecast(Value):
     - `workers`: topics searched at once.
     - `writing`: tokens for writing and checking.
     - `money`: US dollars, or None if a price is unknown.
-    - The ranges cover nine in ten of the `runs` earlier runs. They are constants if `runs` is
-      0.
+    - The ranges, except `writing`, cover nine in ten of the `runs` earlier runs of the same
+      `kind` and `machine`. If `runs` is 0, they are rough estimates.
     """
 
     kind: str = ""

@@ -172,7 +172,9 @@ class Weakness(Value):
 
 
 class Review(Value):
-    """An editor's review of a report. `done` means that its changes have been attempted."""
+    """An editor's review of a report. `sections` and `entries` are the report's sections and the
+    number of ledger entries at that time. `done` means that its changes have been attempted.
+    """
 
     verdict: str
     strengths: tuple[str, ...] = ()
@@ -183,7 +185,9 @@ class Review(Value):
 
 
 class Picture(Value):
-    """A picture on a cited `page`, beside the quote `evidence_id`."""
+    """A picture on a cited `page`, with a caption that fits the quote `evidence_id`. `name` is its
+    file name, or "" if it is not stored.
+    """
 
     url: str
     page: str
@@ -262,8 +266,8 @@ class Problem(Value):
 
 
 class Usage(Value):
-    """The usage of a run. `money` is in US dollars, or None if a price is unknown. `too_long`
-    counts requests too long for the model.
+    """The usage of a run. `money` is the cost of model calls in US dollars, or None if a price is
+    unknown. `too_long` counts requests too long for the model.
     """
 
     model_calls: int = 0

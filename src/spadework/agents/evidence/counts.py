@@ -89,8 +89,9 @@ def with_lists(
 
 
 def with_tables(topic: Topic, judgement: Judgement, texts: Mapping[Page, str]) -> Judgement:
-    """Add the table rows that prove a computed value. Change only judgements made without a
-    model.
+    """Add the table rows that prove a computed value, and mark the topic as covered. Earlier
+    quotes are dropped if they did not cover it. Return the judgement unchanged if a model made
+    it, if no table fits, or if tables on several pages fit equally well.
     """
     if judgement.judge != CODE:
         return judgement
@@ -130,8 +131,10 @@ def _compute(question: str, text: str, title: str, url: str) -> Computed | None:
 def counts(
     plan: Plan, topic: Topic, own: Sequence[Evidence], pages: Mapping[str, str]
 ) -> list[Sentence]:
-    """Return the sentences computed from a topic's tables and lists. `pages` maps content hashes
-    to page texts.
+    """Return the sentences computed from a topic's tables or lists. If a table gives a
+    sentence, it is the only one. A list gives one if it was cut, or if it is quoted whole and
+    the topic asks how many. Lists give none if a quote states the count that the topic asks
+    for. `pages` maps content hashes to page texts.
     """
     asked, say = asked_of(plan, topic), Phrases(plan.language)
     if told := _told_rows(topic.question, own, pages, say):
@@ -185,7 +188,9 @@ def is_count(
     say: Phrases = ENGLISH,
     questions: Mapping[str, str] = MappingProxyType({}),
 ) -> bool:
-    """Return whether a sentence was computed from the list or rows it cites."""
+    """Return whether a sentence was computed from the list or rows it cites. `questions` maps topic
+    names to questions.
+    """
     if not sentence.inferred:
         return False
     asked = dict.fromkeys([question, *(questions.get(e.topic, e.topic) for e in cited)])

@@ -45,7 +45,10 @@ CONFIRMING = 0.1
 def confirm_fact(
     plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView], late: Late
 ) -> tuple[Judgement, list[Problem]]:
-    """Add quotes from independent pages that confirm or contradict a judgement about a fact."""
+    """Add quotes from independent pages that confirm or contradict a judgement about a fact.
+    Add at most MOST_QUOTED of each. If time runs out, return what was found so far and a
+    problem.
+    """
     if topic.expects not in FACTS or not judgement.spots:
         return judgement, []
     code, asked = spoken(topic.question), asked_of(plan, topic)

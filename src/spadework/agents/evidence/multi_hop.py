@@ -47,7 +47,9 @@ class Hop:
 
 
 def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
-    """Return the names to search for next, the best name of each page first."""
+    """Return the names to search for next, from pages whose titles are in the question. The best
+    name of each page comes first, then the second-best of each.
+    """
     asked, named = stems(question), [stems(name) for name in names_in(question)]
     found: dict[str, dict[str, Hop]] = {}
     other: set[str] = set()

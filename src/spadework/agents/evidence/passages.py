@@ -69,8 +69,8 @@ class Spot:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A judgement of a topic's evidence. If `near` is set, the spots (quotes) probably do not
-    answer the topic.
+    """A judgement of a topic's evidence, with a `score` of 0..1. If `near` is set, the spots
+    (quotes) probably do not answer the topic. `judge` is a model's name or `CODE`.
     """
 
     covered: bool
@@ -99,7 +99,9 @@ class Numbered:
         self._parts = [(s, span) for s in self.shown for span in quotable(s.text)]
 
     def as_prompt(self) -> list[dict[str, Any]]:
-        """Return the passages as template variables."""
+        """Return the passages as template variables. `page` numbers the pages from 1, and `first`
+        marks the first passage of each page.
+        """
         pages = list(dict.fromkeys(s.page.url for s in self.shown))
         begun = {s.page.url: s for s in reversed(self.shown)}
         return [
@@ -124,8 +126,9 @@ class Numbered:
         return self._parts[number - 1][0] if 0 < number <= len(self._parts) else None
 
     def spots(self, first: int, last: int, claim: str = "") -> list[Spot]:
-        """Return the quotes that cover the parts from `first` to `last`, limited to the page of
-        `first`.
+        """Return the quotes that cover the parts from `first` to `last`, one per passage, limited
+        to the page of `first`. Return [] if there is no part `first`. A claim that looks like a
+        prompt injection is dropped.
         """
         begun = self.passage(first)
         if begun is None:

@@ -115,8 +115,8 @@ class Pool:
         self.ranks = _rank_pages(shown)
 
     def pages_about(self, question: str, named: Stems) -> set[str]:
-        """Return the URLs of the pages about a module or name in the question, or of all pages if
-        none match.
+        """Return the URLs of the pages about a module that the question names. If there are none,
+        return those of pages with any word stem in `named`, or else of all pages.
         """
         modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
         titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}
@@ -127,7 +127,7 @@ class Pool:
 
     def ranked(self, slot: Slot, whole: Stems, naming: set[str]) -> list[Scored]:
         """Return the candidates for an aspect, best first. `naming` holds the URLs of the pages to
-        use.
+        use, and `whole` the word stems of the whole question.
         """
         holding = Counter(stem for own in self.own for stem in own & whole)
         idf = {s: math.log(1 + len(self.own) / (holding[s] + 0.5)) for s in whole}
@@ -249,8 +249,9 @@ def choose(
     quoted: Sequence[Stems] = (),
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
-    """Return the best candidates, proofs first. Together they have at most `room` characters,
-    unless there is only one.
+    """Return the best candidates that repeat nothing in `taken` or `quoted`. Proofs come first,
+    but items of the same list stay together. Together the candidates have at most `room`
+    characters, unless there is only one. For a proven fact, return at most MOST_PROVEN.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     best = max((one.score for one in ranked), default=0.0)
@@ -380,7 +381,9 @@ NEAREST, MOST_NEAREST = 0.5, 2
 def assess(
     plan: Plan, topic: Topic, shown: Sequence[PassageView], known: Sequence[Evidence]
 ) -> Judgement:
-    """Return what to quote for a topic, and whether it answers the topic."""
+    """Return what to quote for a topic, and whether it answers the topic. Quotes in `known` are
+    not repeated, unless they come from a page in `shown`.
+    """
     expects = {topic.expects, read(topic.question).expects}
     led = Trail() if "steps" in expects else trail(plan.question, shown, known)
     question = " ".join([topic.question, *led.titles])

@@ -143,7 +143,10 @@ def in_context(question: Question) -> str:
 
 
 def taken_from_before(question: Question) -> str:
-    """Return the subject that a follow-up takes from the previous question, or ""."""
+    """Return the subject that a follow-up takes from the previous question. It is the first name
+    in that question, or else its content words. It is "" if the follow-up names its own subject
+    or does not refer back.
+    """
     if not question.earlier:
         return ""
     *before, last = question.earlier
@@ -159,8 +162,10 @@ def taken_from_before(question: Question) -> str:
 
 
 def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:
-    """Return a question's subjects. Inferring more subjects from hits changed no report
-    (benchmarks/README.md).
+    """Return a question's subjects. They are the subject of the first part, if there are several
+    parts, and the sides of comparisons.
+
+    Inferring more subjects from hits changed no report (benchmarks/README.md).
     """
     taken_up = [subject_of(asked[0].text)] if len(asked) > 1 else []
     return tuple(dict.fromkeys([*taken_up, *(side for part in asked for side in part.sides)]))

@@ -83,7 +83,8 @@ def _is_wish(clause: str, spoken: Language) -> bool:
 
 def parts(question: str) -> list[Asked]:
     """Return the parts of a question, at least one. Split only where the parts make sense alone
-    and clearly call for different answers.
+    and clearly call for different answers. Pronouns in later parts are replaced by the subject of
+    the first part.
     """
     whole = " ".join(question.split())
     spoken = language(language_of(whole) or "en")
@@ -140,7 +141,8 @@ def read(text: str, code: str = DEFAULT) -> Asked:
 
 def aspects(text: str, code: str) -> list[str]:
     """Return the aspects of a question to search for separately. In a comparison, each aspect
-    contains only one side.
+    contains only one side. Other questions are split into parts, unless a later part has fewer
+    than two content words ("what does it cost").
     """
     if among := compared(text, code):
         return [_without(text, among.sides, side) for side in among.sides]

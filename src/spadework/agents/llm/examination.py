@@ -76,7 +76,7 @@ async def examine_model(model: Model, home: Path, *, seconds: float) -> Examined
 
 
 async def result_at(place: Place, home: Path) -> Examined | None:
-    """Return the stored test result of a model, or None if there is none."""
+    """Return the stored test result of a model, or None if there is none or it has expired."""
     return await asyncio.to_thread(_load_result, _path(place, home))
 
 

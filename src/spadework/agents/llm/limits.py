@@ -129,8 +129,9 @@ class Lessons:
         self.learn(answers=answers | {role: last}, thinks=self.known.thinks or thought)
 
     def cuts_in_silence(self, ours: int, theirs: int) -> bool:
-        """Return whether the server silently dropped part of a request. Ignore counts below the
-        server's highest so far, because they may cover only the uncached part.
+        """Return whether the server silently dropped part of a request. `ours` and `theirs` are our
+        and the server's token counts. Counts below LEAST_CONTEXT are ignored. So are counts below
+        the server's highest so far, because they may cover only the uncached part.
         """
         before, self._most = self._most, max(self._most, theirs)
         return theirs < CUT_SHARE * ours and theirs >= max(before, LEAST_CONTEXT)
@@ -166,7 +167,9 @@ class Gate:
 
     @asynccontextmanager
     async def through(self, party: Hashable, most: int) -> AsyncIterator[float]:
-        """Wait until a call may start, and yield its start time (`time.monotonic`)."""
+        """Wait until `party` may start a call, and yield the start time (`time.monotonic`). At most
+        `most` calls run at once, and none starts during a pause.
+        """
 
         def allowed() -> int:
             closed = time.monotonic() < self._closed_until

@@ -47,6 +47,7 @@ class ServerReply:
     """A server's reply.
     - `text`: the answer, if the kind is "answered" or "cut".
     - `reason`: the server's reason for any other kind.
+    - `status`, `code`: an error's HTTP status, and its code or "".
     - `after`: the number of seconds that the server asks us to wait.
     - `usage`: the numbers of input and output tokens, if known.
     - `thought`: whether the model reasoned.
@@ -358,7 +359,9 @@ _MOST = tuple(
 
 
 def translate(error: Exception, name: str, secret: str = "") -> ModelError:
-    """Convert a provider's error to a ModelError, and remove the `secret` from its message."""
+    """Convert a provider's error to a ModelError. Its message contains the model's `name`, but not
+    the `secret`.
+    """
     import openai
 
     if isinstance(error, openai.APITimeoutError):

@@ -188,8 +188,9 @@ def reason_to_refuse(
     question: Known,
     code: str = "",
 ) -> str:
-    """Return why a sentence must be removed regardless of the judging model's verdict, or "" if it
-    may stay.
+    """Return why a sentence must be removed whatever the judging model says, or "" if it may stay.
+    It must cite evidence. Its addresses and inline code must occur in the cited `pages`, their
+    metadata or the question. Inline code may also occur in `code`, the report's own code.
     """
     if not cited:
         return "It cites no evidence."
@@ -254,7 +255,7 @@ def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -
 
 def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -> str:
     """Return a note for the judging model on doubtful figures, names and relations, or "" if there
-    are none.
+    are none. `home` is the report's language.
     """
     if sentence.code:
         return ""

@@ -45,8 +45,9 @@ class Entry(NamedTuple):
 
 
 def entries_of(evidence: Sequence[Evidence], *, around: bool = False) -> list[Entry]:
-    """Return the entries to show in one prompt, without repeating text or claims. If `around` is
-    set, always include the sentences before and after each quote.
+    """Return the entries to show in one prompt, without repeating text or claims. Unless `around`
+    is set, the sentence before or after a prose quote is shown only if one of the two depends on
+    the other ("However, …").
     """
     pages, made, told = dict[str, Evidence](), list[Entry](), defaultdict[str, str](str)
     for e in evidence:
@@ -153,7 +154,9 @@ def _saying_more(claims: Iterable[str]) -> Iterator[str]:
 
 
 def lines_of(evidence: Iterable[Evidence]) -> list[str]:
-    """Format entries as lines, grouped under a line with their page's title, heading and date."""
+    """Format entries as lines, grouped under a line with their page's title, heading and date. An
+    entry's line holds its id, and its claim or shortened quote. Column names are left out.
+    """
     placed: dict[str, list[str]] = defaultdict(list)
     for e in evidence:
         if e.kind == "columns":

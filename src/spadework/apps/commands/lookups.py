@@ -30,7 +30,7 @@ from spadework.visible import one_line
 
 def read_one(page: str, settings: Settings, level: int, *, as_json: bool) -> None:
     """Print a page as Markdown or JSON. `level` is the first reading level to try. Raises
-    SettingsError or FetchError.
+    SettingsError for a bad address or file, and FetchError for an unreadable page.
     """
     if not page:
         raise SettingsError("Say what to read: an address or a file.")

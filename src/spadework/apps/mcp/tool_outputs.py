@@ -261,7 +261,8 @@ class Stretch:
 
 def stretch(text: str, offset: int, chars: int, tokens: int, *, exact: bool = False) -> Stretch:
     """Return at most `chars` characters and `tokens` tokens (as JSON) from `offset`, but at least
-    one character. With `exact`, the part may end inside a word if all `chars` characters fit.
+    one character. The part ends at a line or word break if one is near. With `exact`, it may end
+    inside a word if all `chars` characters fit.
     """
     offset = min(max(0, offset), len(text))
     window = text[offset : offset + chars]

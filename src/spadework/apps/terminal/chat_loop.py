@@ -132,8 +132,9 @@ class Screen:
         self._console = _plain_console() if is_plain(sys.stdout) else terminal_console()
 
     def lines(self, home: Path, sessions: Callable[[], list[str]]) -> Typed | Piped:
-        """Return the source of input lines: the terminal, or else standard input. Raises
-        SettingsError.
+        """Return the source of input lines: the terminal, or else standard input. `sessions`
+        returns the session ids that Tab completes. Raises SettingsError if the history cannot be
+        written in `home`.
         """
         return Typed(home / HISTORY, sessions) if self.live else Piped()
 
@@ -283,7 +284,9 @@ def _export_result(result: Result, name: str) -> Path:
 
 
 def begin(settings: Settings, follows: str) -> None:
-    """Chat until the user quits. Raises SettingsError or SessionNotFound."""
+    """Chat until the user quits. The first question follows up on the session `follows`, unless it
+    is "". Raises SettingsError, or SessionNotFound or SessionUnreadable for a bad `follows`.
+    """
     screen = Screen()
     if screen.live:
         asked = {

@@ -98,8 +98,8 @@ def source_number(argument: str, count: int) -> int | Wrong:
 
 
 class Reply(NamedTuple):
-    """The plan after the user's reply. `reason` says why nothing changed, and `wish` is text for a
-    model to interpret.
+    """The plan after the user's reply. `reason` says why nothing changed, `done` means that the
+    plan is accepted, and `wish` is text for a model to interpret.
     """
 
     plan: Plan

@@ -43,7 +43,7 @@ class Meter(NamedTuple):
 
 
 def picture(view: ViewModel, meter: Meter, width: int, height: int, status: str = "") -> list[Text]:
-    """Draw the view in `height` lines. Until there is a plan, show `status`."""
+    """Draw the view in at most `height` lines. Until there is a plan, show `status`."""
     room = max(1, height - 2)
     head = [_head(view, status)] if height > 2 else []
     topics = [topic_line(topic, _state(view, topic), width) for topic in view.topics.values()]

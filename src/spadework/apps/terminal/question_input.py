@@ -66,10 +66,13 @@ class Material:
 def material(
     *, most: int, minutes: float, asked_for: bool, tell: Callable[[str], None]
 ) -> Material | None:
-    """Read standard input, or return None if there is no input. `tell` receives notes on ignored
-    or cut input.
+    """Read standard input, or return None if it is blank or not a pipe or file.
 
-    Raises SettingsError for too much input or an unreadable format.
+    If `asked_for`, wait for input for up to half of the run's `minutes`. Otherwise, stop after a
+    short silence. `tell` receives a note if the input does not arrive or end in time.
+
+    Raises SettingsError for more than `most` bytes or an unreadable format, or if `asked_for` and
+    there is no pipe or file.
     """
     if (descriptor := _readable()) is None:
         if asked_for:
@@ -134,8 +137,12 @@ def session_of(
     *,
     last: bool = False,
 ) -> Session:
-    """Create a session for a question and attachments, without starting it. Raises SettingsError
-    for invalid input, or SessionNotFound.
+    """Create a session for a question and attachments, without starting it. Piped input is
+    stored in the session's folder and attached. The path `-` in `attach` means to wait for it.
+
+    The session follows up on the newest finished session if `last`, or on the session with the id
+    `follows`. Raises SettingsError for invalid input, and SessionNotFound or SessionUnreadable if
+    there is no such session or it cannot be read.
     """
     for name in sorted({"clarify", "approve"} & settings.given):
         if getattr(settings, name) and not can_ask():
@@ -179,7 +186,7 @@ def searching_as(settings: Settings, follows: str) -> Settings:
 
 
 def last_finished(home: Path) -> str:
-    """Return the id of the newest session with a report, or raise SettingsError."""
+    """Return the id of the newest session with a report. Raises SettingsError if there is none."""
     ended = (session for session in readable_sessions(home) if session.status)
     found = next((session.id for session in ended if session.kind == "research"), None)
     if found is None:

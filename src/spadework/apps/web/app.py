@@ -47,8 +47,9 @@ def build_app(
     lifespans: Sequence[Lifespan] = (),
 ) -> Starlette:
     """Return the server as an ASGI application. `routes` add other interfaces behind the same
-    access checks. `lifespans` stay open while the server runs. `access` defaults to the rules
-    for a loopback address.
+    checks of host, origin and token. Their handlers find the user's runs in
+    `web_of(request).runs`. `lifespans` stay open while the server runs. `access` defaults to the
+    rules for a loopback address.
     """
     server = Server(settings, access or Access.of(settings))
     app = Starlette(

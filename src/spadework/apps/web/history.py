@@ -129,7 +129,9 @@ _EARLY = {"completed": "", "partial": "stopped early"}
 
 @dataclass(frozen=True)
 class Entry:
-    """A session in the list. `state` and `when` are display text."""
+    """A session in the list. `state` and `when` (the day) are display text. `time` is HH:MM, or ""
+    if the session cannot be read.
+    """
 
     id: str
     question: str

@@ -24,8 +24,9 @@ MODELS_SECONDS = 60.0
 
 @dataclass
 class Web:
-    """The server as one user sees it. `streams` counts open event streams per browser. `models`
-    are (setting, label) pairs, default first.
+    """The server as one user sees it. `streams` counts open event streams per browser. `examples`
+    are questions that the library answers, filled in when first needed. `models` are (setting,
+    label) pairs, default first.
     """
 
     settings: Settings

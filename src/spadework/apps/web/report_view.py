@@ -1,5 +1,5 @@
-"""View models of finished reports and stored pages. Markdown becomes safe HTML without raw markup
-or images.
+"""View models of finished reports and stored pages. Markdown becomes safe HTML without raw markup,
+images, or links with schemes other than http and https.
 """
 
 from __future__ import annotations

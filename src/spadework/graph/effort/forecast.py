@@ -63,8 +63,9 @@ def forecast(
     model: bool = True,
     plan_seconds: float = 0.0,
 ) -> Forecast:
-    """Return the forecast for a plan that starts with `tasks`.
+    """Return the forecast for a plan that starts with `tasks`, within the limits of the settings.
 
+    `providers` are the names of the search providers, and `model` says whether a model is used.
     `plan_seconds` is how long a model took to plan, or 0.
     """
     count, more = len(plan.topics), settings.iterations - 1

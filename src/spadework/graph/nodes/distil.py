@@ -181,7 +181,8 @@ def rank_new(
     tasks: Sequence[Task], cuts: Sequence[Cut], seen: Collection[tuple[str, str]]
 ) -> dict[str, list[Passage]]:
     """Return the best new passages among `cuts` for each search of a later round, keyed by topic.
-    A search gets at most one passage from each page.
+    A search gets at most one passage from each page, and at most NEW_PAGES in total. `seen` holds
+    the (topic, text) pairs to leave out.
     """
     index, found = _index(cuts), dict[str, list[Passage]]()
     for task in tasks:

@@ -195,7 +195,7 @@ async def _assign_selection(
 
 
 def steps(output: type) -> StateGraph[WorkerState, Settings, WorkerState, Any]:
-    """Return the builder of a worker's graph, without an edge to END."""
+    """Return the builder of a worker's graph, from "search" to "clean", without an edge to END."""
     return (
         StateGraph(WorkerState, context_schema=Settings, output_schema=output)
         .add_node(stopped_by_disk(search))

@@ -118,7 +118,9 @@ def today() -> str:
 async def foreseen(
     context: SessionContext, plan: Plan, plan_seconds: float, *, follows: bool = False
 ) -> Forecast:
-    """Return a plan's forecast. `follows` marks a follow-up."""
+    """Return a plan's forecast, corrected by similar earlier runs if there are enough.
+    `plan_seconds` is how long a model took to plan, or 0. `follows` marks a follow-up.
+    """
     first = await examines(context)
     tasks = first_tasks(plan, context.budget, context.workload(plan))
     made = forecast(

@@ -81,7 +81,8 @@ def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[s
 @dataclass(frozen=True)
 class Check:
     """How to check sections: `seconds` is the time limit, `thorough` allows repairs, `summed`
-    allows a summary, and `known` holds findings to reuse.
+    allows a summary, and `known` holds findings to reuse. `asked_on` is the run's start date
+    (YYYY-MM-DD), and `names` holds the terms of the outline.
     """
 
     seconds: float
@@ -209,8 +210,9 @@ async def summed_up(
     seconds: float,
     asked_on: str,
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections, or an empty section if none is needed, for example
-    because the outline's short answer (`first`) is verified.
+    """Return a summary of verified sections, and the problems. `first` is the outline's short
+    answer. The summary is empty if every sentence of `first` was checked and passed, if the
+    sections need none (see `summable`), or if the model fails.
     """
     proven = first and all(
         finding.holds and finding != UNCHECKED for each in first for finding in each.findings

@@ -42,7 +42,9 @@ def name_for_people(text: str) -> str:
 
 
 async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
-    """Return the page at a URL. Raises FetchError."""
+    """Return the page at a URL. The response is recorded before it is parsed, so that a resumed run
+    does not fetch it again. Raises FetchError.
+    """
     key = {"url": canonical_url(url)}
     level = await context.noted("level", key, context.reader.level_at(url), 0)
     began, fetching = time.monotonic(), 0.0

@@ -52,7 +52,10 @@ class PageAssignment:
     async def assign(
         self, topic: str, wish: PageRequest, stop: asyncio.Event, *, seconds: float
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """Return this topic's pages, and the pages assigned only to other topics."""
+        """Return this topic's pages, and the pages assigned only to other topics (none unless
+        `How.own`). Wait for the requests of all topics, but no longer than `seconds` and
+        ASSIGN_SECONDS. A later request gets the pages that the rules still allow.
+        """
         self._wishes[topic] = wish
         if self._wishes.keys() >= set(self._among):
             self._full.set()
@@ -97,7 +100,9 @@ class PageAssignment:
 
 
 def assign_pages(wishes: Mapping[str, PageRequest], how: How = OWN) -> Assignment:
-    """Assign pages round-robin until each topic has enough or `how.most` pages are assigned."""
+    """Assign pages round-robin until each topic has enough or `how.most` pages are assigned. On its
+    turn, a topic gets its best free page or, without `how.own`, its next page, free or not.
+    """
     if how.joint:
         place = {
             hit.url: n

@@ -24,7 +24,9 @@ from spadework.values import Result
 
 
 def expose(accept: str, streams: int) -> tuple[bytes, str]:
-    """Return the metrics in a format that the `accept` header allows, and their media type."""
+    """Return the metrics in a format that the `accept` header allows, and their media type.
+    `streams` is the number of open event streams.
+    """
     registry = CollectorRegistry()
     registry.register(_Numbers(streams))
     ProcessCollector(registry=registry)

@@ -22,7 +22,9 @@ MOST_ALERTS = 50
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """The figures of all sessions (newest first) and the newest alerts."""
+    """The figures of all sessions (newest first) and the newest alerts. `alerted` counts the
+    sessions with alerts.
+    """
 
     sessions: Sequence[Figures] = ()
     alerts: Sequence[str] = ()
@@ -41,7 +43,9 @@ class Statistics:
 
 
 def statistics(home: Path, notify: Callable[[str], None] | None = None) -> Statistics:
-    """Return the statistics of all finished sessions, with alerts for unreadable sessions."""
+    """Return the statistics of all finished sessions, with alerts for unreadable sessions. If that
+    is slow, `notify` receives a message.
+    """
     sessions: list[Figures] = []
     alerts: list[str] = []
     broken: list[str] = []

@@ -45,7 +45,10 @@ class Providers(NamedTuple):
 
 
 def providers() -> Providers | None:
-    """Return this process's OpenTelemetry providers, or None if unavailable."""
+    """Return this process's OpenTelemetry providers, or None if no endpoint is set or the packages
+    are not installed. If the process has not set a provider, one that sends OTLP over HTTP is
+    created and set.
+    """
     if not os.environ.get(ENDPOINT):
         return None
     try:

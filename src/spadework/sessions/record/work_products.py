@@ -268,7 +268,9 @@ def drawn_progress(course: Course, result: Result | None) -> Progress:
 def drawn_work(
     folder: Path, course: Course, metadata: Metadata, result: Result | None
 ) -> dict[str, bytes]:
-    """Return the files about searches and topics, keyed by file name."""
+    """Return the files about searches and topics, keyed by file name. Page texts are read from the
+    session's `folder`.
+    """
 
     def text_of(content_hash: str) -> str | None:
         with suppress(SessionUnreadable):

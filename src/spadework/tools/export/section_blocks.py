@@ -43,7 +43,7 @@ NOTHING = "–"
 @dataclass(frozen=True)
 class Set:
     """A block of sentences. `items` holds a paragraph, the items of a list, or the cells of a
-    table row by row.
+    table row by row. A sub-heading has only `text`.
     """
 
     form: Form

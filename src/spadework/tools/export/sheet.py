@@ -183,7 +183,7 @@ class Quoted:
 
 @dataclass(frozen=True)
 class Reference:
-    """A cited source. `link` is "" if browsers cannot open it."""
+    """A cited source. `link` is "" if browsers cannot open it. `url` is for display only."""
 
     n: int
     title: tuple[Run, ...]
@@ -261,7 +261,8 @@ class Chart:
 
 def chart_of(table: Block, language: str) -> Chart | None:
     """Return a bar chart of the first column whose figures are all cited and have the same unit.
-    Return None if there is no such column.
+    Return None if there is no such column, or if the table has too few or too many rows.
+    `language` is the report's language.
     """
     if not LEAST_BARS <= len(table.rows) <= MOST_BARS:
         return None

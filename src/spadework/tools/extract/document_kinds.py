@@ -304,9 +304,10 @@ _LANGUAGES = {
 
 @dataclass(frozen=True)
 class Kind:
-    """A document's `reader`, and the `media_type` named in errors. The readers include zip
-    (Office, e-book, archive), packed (gzip, bzip2, xz), old (other OLE files), code (in
-    `language`), and "" for none.
+    """A document's `reader`, and the `media_type` named in errors. Readers are html, pdf, markdown,
+    rst, text, xml, delimited, mail, msg, rtf, xls, image, tar, zip (Office, e-book, archive),
+    packed (gzip, bzip2, xz), old (other OLE files), code (in `language`), the formats in the
+    `formats` folder, and "" for none.
     """
 
     reader: str

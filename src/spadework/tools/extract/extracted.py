@@ -27,8 +27,9 @@ class Link:
 
 @dataclass(frozen=True)
 class Extracted:
-    """A document's content as Markdown, without navigation. `kind` is a page type or a format.
-    `source` is the type of source that the page claims to be.
+    """A document's content as Markdown, without navigation. `kind` is a page type such as
+    `article`, or a format such as `pdf`. `source` is the type of source that the page claims to be.
+    `figures` holds the URLs and captions of captioned images.
     """
 
     title: str

@@ -68,7 +68,9 @@ class ParsedPage:
 
 
 def parsed(html: str, url: str) -> ParsedPage:
-    """Parse the part of a page that is safe to parse. Raises TooLarge or Unreadable."""
+    """Parse the part of a page that is safe to parse. Raises TooLarge if an element has too many
+    attributes, and Unreadable if the page is binary data.
+    """
     text, left_out = bounded(html)
     tree = LexborHTMLParser(text)
     flatten(tree, text)
@@ -113,7 +115,9 @@ def extract(html: str | bytes, url: str) -> Extracted:
 
 
 def read_fragment(source: str) -> str:
-    """Return an HTML fragment as Markdown. Raises TooLarge or Unreadable."""
+    """Return all text of an HTML fragment as Markdown. If it was cut, the last line says how much
+    is missing. Raises TooLarge or Unreadable as `parsed` does.
+    """
     text, left_out = bounded(source)
     tree = LexborHTMLParser(text)
     flatten(tree, text)

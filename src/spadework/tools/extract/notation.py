@@ -46,8 +46,9 @@ _END = ("", Place.LEVEL)
 
 
 def raised(base: str, text: str, following: str = "") -> str:
-    """Write a superscript, usually with `^`. A number or letter that cannot be a power becomes a
-    note mark (`[3]`).
+    """Write the superscript `text` between `base` and `following`, usually with `^`. A number or
+    letter that cannot be a power becomes a note mark (`[3]`). Ordinals and trade marks are
+    unchanged.
     """
     core = text.strip()
     if not core or core[0] in "[^" or len(core) > _MOST_CHARS or _is_raised_sign(core):
@@ -60,7 +61,9 @@ def raised(base: str, text: str, following: str = "") -> str:
 
 
 def lowered(base: str, text: str, following: str = "") -> str:
-    """Write a subscript, with `_` except in chemical formulas."""
+    """Write the subscript `text` between `base` and `following`, with `_` except in chemical
+    formulas.
+    """
     core = text.strip()
     if not any(map(str.isalnum, core)) or len(core) > _MOST_CHARS or not base.strip():
         return text

@@ -243,7 +243,7 @@ class Process:
         return reply
 
     def kill(self) -> None:
-        """Kill the process now, or as soon as it starts."""
+        """Kill the process now, or as soon as it starts. A pending `ask` then raises Ended."""
         self._killed = True
         if self._process is not None:
             _kill(self._process)

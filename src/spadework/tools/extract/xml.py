@@ -92,7 +92,9 @@ _SWALLOWING = re.compile(
 
 
 def as_html(text: str) -> str:
-    """Return XHTML as equivalent HTML, and other text unchanged."""
+    """Return XHTML as equivalent HTML, and other text unchanged. In malformed XHTML, change only
+    self-closed elements that would swallow the rest, such as `<script/>`.
+    """
     head = text[:_HEAD_CHARS]
     if _NAMESPACE not in head or ("/>" not in text and "<![CDATA[" not in text):
         return text

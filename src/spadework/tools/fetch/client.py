@@ -140,8 +140,9 @@ class Web:
         await self._open.aclose()
 
     async def fetch(self, url: str, *, seconds: float) -> Fetched:
-        """Return the page after redirects, or a stale copy if its server is down. Raises a
-        FetchError, such as TooSlow after `seconds`.
+        """Return the page at `url` after redirects, or a stale copy if its server is down. Raises
+        NotAllowed, Blocked, TooLarge, Unreadable, Unreachable, or TooSlow (at the latest after
+        `seconds`).
         """
         url, attempts = check_url(url), list[Attempt]()
         try:

@@ -80,8 +80,8 @@ async def read_many(
 ) -> AsyncGenerator[Outcome[C, R], None]:
     """Read candidates concurrently, best first, and yield outcomes until enough have been read.
 
-    - `read` takes a candidate and its time limit in seconds. It may raise FetchError or
-      BudgetSpent.
+    - `read` takes a candidate and its time limit in seconds. After a FetchError, another candidate
+      is read. After BudgetSpent, no more are started.
     - The `group` "" has no concurrency limit.
     - Results with the same `key` count once. Results whose key is None do not count.
 

@@ -176,9 +176,11 @@ class Reader:
         level: int | None = None,
         had: Callable[[int, Fetch], Awaitable[Fetched]] = _at_once,
     ) -> Read:
-        """Read the page within `seconds`, starting at the fetch level `level`. `had(level, fetch)`
-        returns a stored response or the result of `fetch`. Alternative URLs count as levels -1,
-        -2 and so on. Raises a FetchError, such as Blocked for a captcha.
+        """Read the page at `url` within `seconds`, starting at the fetch level `level` (None: see
+        `level_at`). `had(level, fetch)` returns a stored response, or the result of `fetch`, which
+        it may store. Alternative URLs count as levels -1, -2 and so on, but their pages keep `url`.
+        Raises what `Web.fetch` raises, Blocked for a captcha or login page, and Unreadable for a
+        page without text.
         """
         url, trip = check_url(url), _Trip(_now() + seconds, had)
         try:

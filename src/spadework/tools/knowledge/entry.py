@@ -47,8 +47,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Recalled:
-    """A page that matches a question, with its matching spans in order. `share` is the weighted
-    fraction of the question's needed terms found in the page's title and best passage.
+    """A page that matches a question. `passages` are its matching spans in order, merged. `share`
+    (0..1) is the weighted fraction of the question's needed terms found in the page's title and
+    best passage, reduced for short questions.
     """
 
     entry: Entry

@@ -82,7 +82,9 @@ def _hosts(url: str) -> list[str]:
 
 
 def filter_of(which: Which, kind: str = "", *, since: datetime | None = None) -> models.Filter:
-    """Return a filter for the points of the pages selected by `which`."""
+    """Return a filter for the points of the pages selected by `which`. `kind` limits it to PAGE or
+    PASSAGE points, and `since` to pages fetched since then.
+    """
     from qdrant_client import models
 
     must: list[models.Condition] = []
@@ -197,7 +199,10 @@ WHOLE_SECONDS = 10.0
 
 
 class QdrantKnowledge:
-    """A knowledge store in a Qdrant collection. Each embedding model needs its own collection."""
+    """A knowledge store in a Qdrant collection. With an embedder, embeddings are searched too, and
+    the rankings are fused by RRF. Because embeddings of different models cannot be compared, the
+    model's name is then appended to `collection`. `where` names the server in messages.
+    """
 
     def __init__(
         self,
@@ -373,7 +378,9 @@ class QdrantKnowledge:
 def client_of(
     url: str, key: str, seconds: float, whole: float = WHOLE_SECONDS
 ) -> Callable[[], AsyncQdrantClient]:
-    """Return a function that connects to Qdrant with the given read and total timeouts."""
+    """Return a function that connects to Qdrant. A request times out after `seconds` without data,
+    or after `whole` seconds in total.
+    """
 
     def connect() -> AsyncQdrantClient:
         from qdrant_client import AsyncQdrantClient

@@ -1,5 +1,6 @@
 """Build an index in a child process, which can be killed at any time. The process reads a JSON
-request and writes JSON lines: {"done": 3, "of": 150} or {"error": "…"}.
+request from standard input. It writes JSON lines: {"done": 3, "of": 150}, {"waits": true} while
+another process builds the same library, or {"error": "…"}.
 """
 
 from __future__ import annotations

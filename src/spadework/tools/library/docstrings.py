@@ -166,8 +166,9 @@ class ModuleText:
 def module_markdown(
     tree: ast.Module, module: str, public: Mapping[str, str] | None = None
 ) -> ModuleText:
-    """Return a module's documentation. `public` maps names in the module to their public dotted
-    names. In a private module, only the names in `public` are documented.
+    """Return a module's documentation. `module` is its dotted name, and `public` maps names in the
+    module to their public dotted names. In a private module, only the names in `public` are
+    documented. Headings look like `## class pkg.Client(url, timeout=5)` and `### Client.get(path)`.
     """
     public = public or {}
     private = any(part.startswith("_") for part in module.split("."))

@@ -43,7 +43,7 @@ def schema() -> tantivy.Schema:
     - `names`: the title, URL and headings as written.
     - `signed`: terms whose symbols matter, such as C++.
     - `subject`: the title as one term, only in the first passage of a document.
-    - `day`: a date as a number, from `date.toordinal`.
+    - `places`, `kind`, `day` (from `date.toordinal`): for filters.
     """
     builder = tantivy.SchemaBuilder()
     for name in BOOSTS:
@@ -304,7 +304,7 @@ def any_of(terms: tuple[Term, ...]) -> tantivy.Query:
 
 
 def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for passages that contain all needed terms."""
+    """Return a query for passages that contain all needed terms, scored as in `any_of`."""
     musts = [(tantivy.Occur.Must, _either(term)) for term in terms if term.needed]
     others = (_either(term) for term in terms if not term.needed)
     weighed = (tantivy.Query.boost_query(other, _INTENT_WEIGHT) for other in others)
@@ -312,7 +312,9 @@ def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
 
 
 def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for the first passages of documents whose titles are among the subjects."""
+    """Return a query for the first passages of documents whose titles are among the subjects. They
+    are scored as in `any_of`.
+    """
     named = _kept_to("subject", sorted(subjects))
     return tantivy.Query.boolean_query([named, (tantivy.Occur.Should, any_of(terms))])
 

@@ -37,8 +37,9 @@ _FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
 
 @dataclass(frozen=True)
 class Plan:
-    """A library to open. `family` identifies its sources, and `state` identifies their content.
-    Only the packages in `named` (None: all) are read in full.
+    """A library to open. Without `paths`, it is the installed documentation. `family` identifies
+    its sources, `state` identifies their content, and `words` describes it to users. Only the
+    packages in `named` (None: all) are read in full. Of the others, only the description is read.
     """
 
     paths: tuple[Path, ...]
@@ -360,10 +361,13 @@ class Library:
     ) -> Library:
         """Open the library of `paths`, or of the installed documentation, and build its index.
 
-        If opened `lazily`, folders are indexed by `build` or the first search, and packages are
-        read in full only when a search names them. `progress` receives status messages.
+        If opened `lazily`, folders are indexed by `build` or the first search. Packages are read in
+        full when a search names them, or all of them if the first search names none. With
+        `meaning`, `lazily` has no effect, and searches also use the vectors made by `embed`.
+        `progress` receives status messages.
 
-        Raises SettingsError if a path is missing or unreadable, or the index cannot be written.
+        Raises SettingsError if a path is missing or unreadable, or the index cannot be written, and
+        SearchError if the index is damaged and cannot be repaired.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
         index = await Shelved.open(wanted, progress, lazily=lazily and not meaning)

@@ -383,7 +383,9 @@ class Found:
 
 
 class Searcher:
-    """Thread-safe search in a built index folder. `skipped` lists what could not be read."""
+    """Thread-safe search in a built index folder. `documents` is the number of documents, and
+    `skipped` lists what could not be read.
+    """
 
     def __init__(self, folder: Path, understood: frozenset[str] = frozenset()) -> None:
         self.store = StoreReader(folder)

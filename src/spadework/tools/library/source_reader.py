@@ -64,7 +64,7 @@ _SIGNS = re.compile(r"[^\w.-]+")
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to read. `mtime` is in nanoseconds."""
+    """A file to read. `mtime` is in nanoseconds. `kind` is a value of `KINDS`, such as "pdf"."""
 
     path: str
     url: str

@@ -49,7 +49,8 @@ def disagreement(
     one: str, other: str, asked: Collection[str] = (), titles: tuple[str, str] = ("", "")
 ) -> Kind:
     """Return the kind of disagreement between two statements, or "" if there is none. Values near
-    a stem in `asked` are compared even if the statements share few words.
+    a stem in `asked` are compared even if the statements share few words. `titles` are the
+    titles of the two pages, or "" if unknown.
     """
     code = spoken(one, other)
     sought = frozenset(asked)

@@ -23,8 +23,9 @@ _DATE = re.compile(r"(\d{4})(?:-(\d\d?))?(?:-(\d\d?))?")
 
 @dataclass(frozen=True)
 class Only:
-    """The filters of a query, in lower case. An empty field means no filter. Documents must be
-    dated on or after `after`, and before `before`. Paths start but do not end with a slash.
+    """The filters of a query, in lower case. An empty field means no filter. Documents must be on
+    one of `sites`, at or below one of `paths`, of one of `kinds`, and dated on or after `after`
+    and before `before`. Paths start with a slash and do not end with one.
     """
 
     sites: tuple[str, ...] = ()

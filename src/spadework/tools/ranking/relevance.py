@@ -42,10 +42,11 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def query_terms(query: str) -> list[str]:
-    """Return the distinct significant words of a query, in order and in lower case. Technical
-    terms stay whole (`c++`, `.net`, `gpt-5`, `tcp/ip`). Short terms are kept if they are known
-    (`ai`), have a digit (`s3`) or symbol (`c#`), or are in capitals (`IT`) in a mixed-case
-    query.
+    """Return the distinct significant words of a query, in order and in lower case. Stop words
+    and operators such as `site:` are dropped. Technical terms stay whole (`c++`, `.net`, `gpt-5`,
+    and `TCP/IP` in capitals). Terms under three characters are kept only if they are known (`ai`),
+    have a digit (`s3`) or symbol (`c#`), or are in capitals (`IT`) in a mixed-case query. Text
+    without spaces is segmented, and its short words are kept.
     """
     query = without_operators(query)
     known = language(spoken(query))
@@ -61,7 +62,8 @@ def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> 
     terms found in them. Without terms, it is the position score.
 
     Whole words match regardless of case, and also as English plurals or with other hyphenation
-    (`gpt-5`, `GPT 5`).
+    (`gpt-5`, `GPT 5`). In scripts without spaces, a term that does not match whole scores the
+    fraction of its character pairs that are found.
     """
     place = position_score(position)
     if not terms:

@@ -39,7 +39,7 @@ def trust(
     page: Page, quotes: Sequence[Evidence], disputed: Sequence[str], *, now: datetime | None = None
 ) -> dict[str, float]:
     """Return the components of a page's trust, and their weighted sum as "trust" (all 0..1).
-    `disputed` holds the ids of contradicted evidence.
+    `quotes` are the quotes from the page. `disputed` holds the ids of contradicted evidence.
     """
     prior = domain_prior(page.url)
     parts = {

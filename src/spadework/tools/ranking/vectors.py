@@ -128,7 +128,7 @@ class Near:
 
 class Vectors:
     """Thread-safe storage for the vectors that `model` produces for the index identified by
-    `mark`. All methods may raise ModelError.
+    `mark`. All methods may raise ModelError if the file is unusable.
     """
 
     def __init__(self, path: Path, mark: str, model: str) -> None:

@@ -57,8 +57,9 @@ _SIZE = (
 
 
 class SearchCache:
-    """A cache of hits by provider and query. `keep` maps a query's freshness to a lifetime in
-    seconds. `scope` separates providers with the same name, such as two SearXNG servers.
+    """A cache of hits by provider and query. `most_bytes` limits the size of its file (0 disables
+    the cache). `keep` maps a query's freshness to a lifetime in seconds. `scope` separates
+    providers with the same name, such as two SearXNG servers.
     """
 
     def __init__(

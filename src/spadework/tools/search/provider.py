@@ -46,8 +46,8 @@ class Provider(Protocol):
         ...
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most `limit` hits, best first. Set their `position` (from 1), `provider` and
-        `query`. Raises SearchError or QuotaSpent.
+        """Return at most `limit` hits within `seconds`, best first. Set their `position` (from 1),
+        `provider` and `query`. Raises SearchError or QuotaSpent.
         """
         ...
 

@@ -68,7 +68,9 @@ class OwnSearch:
 
 
 class LangChainSearch:
-    """A provider that wraps a LangChain tool or retriever."""
+    """A provider that wraps a LangChain tool or retriever. A blocking one runs in a thread, and may
+    keep running there after the deadline.
+    """
 
     def __init__(self, tool_or_retriever: Any, name: str, *, describes: str = "") -> None:
         self.name = name
@@ -230,9 +232,11 @@ class Choice:
 async def choose(
     settings: Settings, open_library: Callable[[], Awaitable[Library]], own: Sequence[Any] = ()
 ) -> Choice:
-    """Choose the providers named in `settings.search`, and the caller's (`own`). "auto" prefers
-    the caller's providers, then providers with a key, address or path, then DuckDuckGo, then
-    the library. Raises SettingsError for an unknown name, or for a missing key or address.
+    """Choose the providers named in `settings.search`, and the caller's (`own`). "auto" means the
+    first of these that is available: the caller's providers, all providers with a key, address
+    or path, DuckDuckGo, the library. `open_library` is called only if the library is chosen.
+    Raises SettingsError for an unknown name, for a missing key or address, or for an unsuitable
+    object in `own`.
     """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names and not own else []
@@ -254,7 +258,9 @@ async def choose(
 
 
 async def names_of(settings: Settings) -> list[str]:
-    """Return the names of the providers to search. Raises the same errors as `choose`."""
+    """Return the names of the providers to search, without duplicates. Raises SettingsError for an
+    unknown name, or for a missing key or address.
+    """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names else []
     return list(dict.fromkeys([*found, *(name for name in names if name != AUTO)]))

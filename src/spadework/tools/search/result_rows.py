@@ -268,7 +268,9 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 @dataclass(frozen=True)
 class Row:
-    """A hit with unvalidated fields. Only `kind` is trusted."""
+    """A hit with unvalidated fields. Only `kind` is trusted. `date` is text that `moment` parses,
+    `publisher` a name, and `text` the full text if the provider returned it.
+    """
 
     url: Any
     title: Any = ""

@@ -213,7 +213,9 @@ class SearXNG:
         return searxng_hits(answer, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: all of them."""
+        """Return the supported filters: all of them. Dates are widened to the past day, month or
+        year, and ignored if they go back further.
+        """
         return frozenset[Wish](("country", "language", "news", "time"))
 
 
@@ -232,7 +234,9 @@ def _query_parameters(query: Query) -> dict[str, str]:
 
 
 def searxng_hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """Parse SearXNG's JSON. Raises SearchError if it is invalid or no engine answered."""
+    """Parse SearXNG's JSON. Raises SearchError if it is invalid, or if it has no results because
+    engines failed.
+    """
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise SearchError("SearXNG answered with JSON that contains no results.")

@@ -47,7 +47,9 @@ class DiskHangs(OSError):
 
 
 async def on_disk(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a file thread. Raises DiskHangs after SECONDS, without stopping the work."""
+    """Run `work` in a file thread and return its result. Raises DiskHangs after SECONDS. Neither
+    this nor cancellation stops the work, and the process does not exit until the work ends.
+    """
     call = partial(work, *args, **kwargs)
     doing = asyncio.get_running_loop().run_in_executor(_pool, call)
     try:
@@ -66,8 +68,9 @@ async def in_time(
     left: float,
     undo: Callable[[T], Coroutine[Any, Any, None]] | None = None,
 ) -> T:
-    """Await `work` for `left` seconds (at least LEAST_SECONDS), or raise DiskHangs. If the caller
-    is cancelled but the work still completes, call `undo` to release its result.
+    """Await `work` on the file at `path` for up to `left` seconds (at least LEAST_SECONDS), then
+    cancel it and raise DiskHangs. If the caller is cancelled but the work still completes, call
+    `undo` to release its result.
     """
     doing, seconds = asyncio.create_task(work), max(LEAST_SECONDS, left)
     try:

@@ -42,7 +42,7 @@ class Tape:
 
 @dataclass(frozen=True)
 class Request:
-    """A request with JSON `content`. `about` names the caller."""
+    """A request, identified by its `kind` and `content` (JSON). `about` names it for the user."""
 
     kind: str
     content: Any
@@ -70,7 +70,9 @@ BULKY = frozenset({"page", "document", "attached", "known page", "earlier pages"
 
 
 class Row(NamedTuple):
-    """A stored exchange. `tape` is None if its bytes were not kept."""
+    """A stored exchange. `tape` is None if its bytes were not kept. `error` is JSON from
+    `error_to_text`, or None.
+    """
 
     number: int
     tape: Tape | None

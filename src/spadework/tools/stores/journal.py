@@ -1,5 +1,6 @@
 """Store each answer and its cost before the answer is used, so that a resumed run pays for nothing
-twice. Record each event before saving the step it belongs to.
+twice. Store the bytes received too, so that a session can be replayed. Record each event before
+saving the step it belongs to.
 """
 
 from __future__ import annotations
@@ -183,8 +184,8 @@ class Journal:
     async def moment(
         self, kind: str, key: Any, shape: Any, work: Callable[[], Awaitable[T]], otherwise: T
     ) -> T:
-        """Return and record the result of `work()`. A replay returns the recorded result, or
-        `otherwise` if there is none.
+        """Return and record the result of `work()`, which has the type `shape`. A replay returns
+        the recorded result, or `otherwise` if there is none.
         """
         kind_of: TypeAdapter[T] = TypeAdapter(shape)
         if self.recording is None:
@@ -268,7 +269,9 @@ Write = Callable[[bytes], Awaitable[None]]
 
 
 class Record:
-    """A run's events. Without `write`, they are only kept in memory."""
+    """A run's events. Without `write`, they are only kept in memory, and watchers receive none.
+    `clock` returns the run time in seconds.
+    """
 
     def __init__(self, write: Write | None = None) -> None:
         self._write = write

@@ -38,7 +38,9 @@ class AnswerRow(NamedTuple):
 
 
 class ExchangeRow(NamedTuple):
-    """An exchange to store. `pieces` (JSON) lists each item's head and body hash."""
+    """An exchange to store. `request` is compressed JSON, and `pieces` (JSON) lists each received
+    item's head and body hash.
+    """
 
     key: str
     kind: str

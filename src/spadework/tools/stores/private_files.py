@@ -61,7 +61,9 @@ _AS_IT_IS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """Write a file atomically, with permissions `mode` minus the umask."""
+    """Write a file atomically, and create missing parent folders. The file's permissions are `mode`
+    minus the umask. By default, only the owner has access.
+    """
     make_folder(path.parent)
     draft = path.with_name(f".{secrets.token_hex(8)}.draft")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _AS_IT_IS, mode)

@@ -47,7 +47,9 @@ def nearest(text: str, others: Sequence[str]) -> list[int]:
 
 
 def numbers(text: str, language: str = DEFAULT) -> set[str]:
-    """Return a text's numbers, normalized ("1,000" as "1000"), and its months ("m5" for May)."""
+    """Return a text's numbers, normalized ("1,000" as "1000"), and its months ("m5" for May). In a
+    language with a decimal comma, "1,234" is read both as "1234" and as "1.234".
+    """
     shown = text if text.isascii() else RUN.sub(" ", in_plain_signs(text))
     readings = [shown]
     if language_named(language).decimal == ",":
@@ -222,7 +224,8 @@ _DAYS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30, "
 
 def moment(written: Any, *, now: datetime | None = None) -> datetime | None:
     """Parse a time into UTC: ISO 8601, RFC 5322, or text such as "3 March 2026" or "2 days ago".
-    Return None for other text, and for years before 1900 or after next year.
+    A time without a zone is taken as UTC. "ago" counts from `now`, by default `today()`. Return
+    None for other text, and for years before 1900 or after next year.
     """
     if not isinstance(written, str):
         return None

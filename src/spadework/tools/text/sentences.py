@@ -70,8 +70,9 @@ _LETTER = re.compile(r"[^\W_]")
 
 
 def sentences(text: str, code: str = "") -> list[tuple[int, int]]:
-    """Return the (start, end) offsets of sentences in paragraphs, list items and quotes. `code` is
-    the language, which is detected if "".
+    """Return the (start, end) offsets of sentences in paragraphs, list items and quotes. A sentence
+    lies within one block and has a letter or digit. `code` is the language, which is detected
+    if "".
     """
     known = language(code or spoken(text))
     masked = _mask_marks(text, scan(text))

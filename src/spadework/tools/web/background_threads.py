@@ -46,8 +46,8 @@ if hasattr(os, "register_at_fork"):
 
 
 async def aside(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a thread. Neither cancellation nor process exit waits for the thread to
-    finish.
+    """Run `work` in a thread and return its result. Neither cancellation nor process exit waits for
+    the thread to finish.
     """
     outcome: Future[T] = Future()
     outcome.set_running_or_notify_cancel()  # from here on only the thread may settle it

@@ -213,8 +213,10 @@ async def ask_again(
     first: float = 0.1,
     jitter: float = 1.0,
 ) -> T:
-    """Call `ask` up to `most` times. After an error, `worth` returns whether to retry, or the
-    seconds to wait before the retry. If it returns True, pauses grow from `first` seconds.
+    """Call `ask` up to `most` times, and raise its last error if it never succeeds. After an error,
+    `worth` returns whether to retry, or the seconds to wait before the retry. If it returns True,
+    pauses double from `first` seconds, plus up to `jitter` random seconds, and never exceed
+    LONGEST.
     """
 
     def pause(state: RetryCallState) -> float:
@@ -260,8 +262,10 @@ def retry_after(value: str) -> float | None:
 
 
 def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds until all exhausted rate-limit windows end, or None. Each header lists
-    numbers by window, as in `X-RateLimit-Remaining: 0, 1985`.
+    """Return the seconds until all exhausted rate-limit windows end, or None if no window is
+    exhausted or the end is unknown. Each header lists a number for each window, as in
+    `X-RateLimit-Remaining: 0, 1985` and `X-RateLimit-Reset: 1, 1200000`. If it is unknown which
+    windows are exhausted, return the seconds until the first one ends.
     """
     left, ends = (
         [float(number) for number in _NUMBER.findall(headers.get(name, ""))]

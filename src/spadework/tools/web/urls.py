@@ -24,7 +24,9 @@ class _Installed(MozillaTLDSourceParser):
 
 @lru_cache(maxsize=4096)
 def registered_domain(host: str) -> str:
-    """Return a lower-case host's registered domain, or the host if it has none."""
+    """Return a lower-case host's registered domain. If its suffix is unknown, return the last two
+    labels. IP addresses and names without a dot are returned unchanged.
+    """
     if is_address(host) or host.rpartition(".")[2].isdigit() or "." not in host:
         return host
     known = get_fld(
@@ -128,7 +130,9 @@ def canonical_url(url: str) -> str:
 
 
 def domain_of(url: str) -> str:
-    """Return the registered domain (`example.co.uk`), or "". `library://X/…` returns X."""
+    """Return the registered domain (`example.co.uk`, `someone.github.io`), or "" without a host.
+    IP addresses are returned unchanged. `library://X/…` returns X.
+    """
     url = url.strip()
     if url.lower().startswith(_LIBRARY):
         return re.split(r"[/?#]", url[len(_LIBRARY) :], maxsplit=1)[0]

@@ -55,7 +55,7 @@ _FAULTS = (
 
 @contextmanager
 def whole(what: str) -> Iterator[None]:
-    """Convert errors about damaged or locked archives to Unreadable."""
+    """Convert errors about damaged or locked archives to Unreadable. `what` names the file."""
     try:
         yield
     except FetchError:
@@ -86,7 +86,9 @@ def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
 
 
 class Package:
-    """The parts of a zip file. `main` is the name of an Office file's main part."""
+    """The parts of a zip file. `what` names the file in errors. `main` is the name of an Office
+    file's main part, or "" for other files.
+    """
 
     def __init__(self, body: bytes, what: str) -> None:
         self.what = what

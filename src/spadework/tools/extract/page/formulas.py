@@ -182,7 +182,9 @@ def _neighbour_text(node: LexborNode, *, forward: bool) -> str:
 
 
 def tex(node: LexborNode) -> str:
-    """Return a formula's TeX between dollar signs, or "" if there is none."""
+    """Return a formula's TeX between dollar signs, or "" if there is none. A `<math>` without TeX
+    is written on one line, without dollar signs.
+    """
     attributes = node.attributes
     block = "display" in (attributes.get("type") or attributes.get("display") or "")
     if node.tag == "script":
@@ -206,8 +208,8 @@ def _source_of(node: LexborNode, attributes: dict[str, str | None]) -> str:
 
 
 def hidden_tex(node: LexborNode, before: str) -> str:
-    """Return a node's formula, or "" if there is none or it only repeats `before`, the text in
-    front of the node.
+    """Return the formula in a `<math>`, script, image or drawing, or "" if there is none. Also
+    return "" for a fallback image if `before`, the text in front of it, is already the formula.
     """
     attributes = node.attributes
     if node.tag == "math":

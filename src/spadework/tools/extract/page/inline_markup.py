@@ -30,7 +30,7 @@ class Addresses:
             self._origin = ""
 
     def absolute(self, href: str | None) -> str:
-        """Return an absolute http(s) URL, or "" for a fragment or another scheme."""
+        """Return the absolute http(s) URL of `href`, or "" for a fragment or another scheme."""
         href = (href or "").strip()
         if not href or href[0] == "#":
             return ""
@@ -83,7 +83,7 @@ _ANCESTORS = 4
 
 
 def code_text(node: LexborNode) -> str:
-    """Return a code element's text without line numbers and buttons."""
+    """Return a code element's text without line numbers and buttons. `<br>` ends a line."""
     only = node.first_child
     if only is not None and only.next is None and only.is_text_node:
         return only.text_content or ""
@@ -129,7 +129,7 @@ def _is_line_number(node: LexborNode) -> bool:
 
 
 def language(node: LexborNode) -> str:
-    """Return the language declared on or near a `<pre>`, or ""."""
+    """Return the language declared by a `<pre>`, its `<code>` or a close ancestor, or ""."""
     inner = node.css_first("code")
     places = [node] if inner is None else [inner, node]
     above = node.parent

@@ -113,7 +113,9 @@ def types_of(thing: Json) -> list[str]:
 
 
 def title_of(found: Metadata) -> str:
-    """Return the headline, chosen by comparing headings with the title."""
+    """Return the headline, chosen by comparing headings with the title, or "" if there is neither
+    a heading nor a title.
+    """
     named = found.meta.get("og:title") or found.meta.get("twitter:title") or found.title
     site = found.meta.get("og:site_name", "").lower()
     headings = [text for text in found.headings if text.lower() != site]

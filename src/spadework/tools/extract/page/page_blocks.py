@@ -28,7 +28,9 @@ class Frame:
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """A list item or quotation. It is `loose` if it contains a heading."""
+    """A list item or quotation. `marker` is the prefix of its first line, and `indent` of its other
+    lines. It is `loose` if it contains a heading.
+    """
 
     marker: str
     indent: str
@@ -38,7 +40,8 @@ class Item:
 @dataclass(slots=True, eq=False)
 class Block:
     """A paragraph, heading, table or code block as Markdown. `text` omits the prefixes of the list
-    items and quotations in `inside`, and `chars` counts visible characters.
+    items and quotations in `inside`. `chars` counts its visible characters, and `link_chars` those
+    within links.
     """
 
     kind: str
@@ -114,7 +117,9 @@ def callout_kind(classes: str) -> str:
 
 
 def is_apart(tag: str, attributes: dict[str, str | None], frame: Frame) -> bool:
-    """Return whether to drop an element whose tag is in APART."""
+    """Return whether to drop an element whose tag is in APART. A table cell is dropped only if it
+    holds line numbers, and a footer only outside content. `frame` is the element around it.
+    """
     if tag == "td":
         return not NUMBERS.isdisjoint((attributes.get("class") or "").split())
     if tag != "footer":
@@ -169,7 +174,9 @@ _STOPS, _CLOSING = ".!?:;…。！？：|", '*_`)”"»'
 
 
 def assemble(blocks: Sequence[Block]) -> str:
-    """Return blocks as Markdown, rejoining split paragraphs."""
+    """Return blocks as Markdown, rejoining split paragraphs. A list item whose first block was
+    dropped keeps its marker.
+    """
     going_on = _going_on(blocks)
     parts: list[str] = []
     begun: set[Item] = set()

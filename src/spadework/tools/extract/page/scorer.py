@@ -257,7 +257,9 @@ _TREE = "(tree)"
 
 
 def weights_text() -> str:
-    """Return the contents of the file with the fitted weights and trees."""
+    """Return the contents of the file with the fitted weights and trees. Each line holds a feature
+    name and its weight, or `(tree)` and a tree, separated by a tab.
+    """
     return files("spadework.tools.extract.page").joinpath("weights.txt").read_text("utf8")
 
 
@@ -294,8 +296,9 @@ def second_odds() -> Odds:
 
 
 def compiled(trees: Sequence[str], numbers: int) -> Odds:
-    """Compile `trees` into one function that adds up their results. Each tree lists its nodes,
-    left branches first: `12<0.5` goes left if argument 12 is at most 0.5.
+    """Compile `trees` into one function of `numbers` arguments that adds up their results. Each
+    tree lists its nodes, left branches first: `12<0.5` goes left if argument 12 (counted from 0)
+    is at most 0.5, and a bare number is a leaf.
     """
     names = ",".join(f"x{n}" for n in range(numbers))
     body = "+".join(_expression(iter(tree.split())) for tree in trees) or "0.0"

@@ -49,7 +49,9 @@ MEND = (
 
 @dataclass(frozen=True)
 class Seen:
-    """A line of text in a picture, with its position in pixels from the upper left corner."""
+    """A line of text in a picture, with its position in pixels from the upper left corner. Lines of
+    one paragraph have the same `paragraph`.
+    """
 
     text: str
     left: int

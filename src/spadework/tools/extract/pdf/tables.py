@@ -41,7 +41,9 @@ class _Grid:
 
 
 def with_tables(page: Any, text_page: Any, lines: list[list[Line]]) -> list[list[Line]]:
-    """Replace lines inside ruled tables with Markdown, unless words cross cell borders."""
+    """Replace lines inside ruled tables with Markdown tables, except on rotated pages. A table is
+    left as lines if a word crosses a cell border.
+    """
     words: list[Line] | None = None
     if is_turned(text_page):
         return lines

@@ -62,8 +62,9 @@ _CODE_TAG = re.compile(r"</?(?:code|kbd|samp|tt)\s*>", re.I)
 
 @dataclass(frozen=True)
 class Words:
-    """A block's Markdown, with counts of word characters inside and outside links. `pictured` is
-    true if an image or tag was removed.
+    """The Markdown of a block. `linked` and `unlinked` count the word characters inside and outside
+    links, and `anchors` counts the links within the page. `pictured` is true if an image or tag was
+    removed.
     """
 
     text: str
@@ -201,7 +202,8 @@ def _parser() -> MarkdownIt:
 
 def clean_markdown(text: str, url: str) -> Extracted:
     """Return cleaned Markdown with one line per paragraph, ATX headings and fenced code. Links
-    become text and are listed in `links`.
+    become text and are listed in `links`, but relative links only if `url` is a web address. The
+    title comes from the front matter, or else from the main heading.
     """
     fields, body = _front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
     reader = _Reader(url)

@@ -38,7 +38,9 @@ _INDENTED = 4
 
 
 def extract_text(text: str, url: str) -> Extracted:
-    """Return a text file as Markdown, with columns and indented text as code."""
+    """Return a text file as Markdown, with columns and indented text as code. The title is the
+    heading or short line at the start, or "".
+    """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace("\f", "\n\n")
     parts = [part for part in _PARTS.split(text.strip("\n")) if part.strip()]
@@ -128,8 +130,8 @@ _RST_PLACE = re.compile(r"\|([^|\s][^|\n]{,60})\|_{,2}")
 
 
 def extract_rst(text: str, url: str) -> Extracted:
-    """Convert reStructuredText to Markdown, dropping images, comments and site-building
-    directives.
+    """Convert reStructuredText to Markdown, dropping images, comments and site-building directives.
+    The title is the heading at the start, or "".
     """
     text = cleandoc(text.replace("\r\n", "\n").replace("\r", "\n"))
     if texts := {n: said * (kind == "replace") for n, kind, said in _RST_STANDS_FOR.findall(text)}:

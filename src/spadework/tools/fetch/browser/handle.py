@@ -67,7 +67,7 @@ class Browser:
 
     async def visit(self, url: str, *, seconds: float) -> Fetched:
         """Return the page's HTML after its scripts have run. Raises SettingsError if there is no
-        browser, and FetchError if the visit fails.
+        browser, and FetchError if the visit fails or takes longer than `seconds`.
         """
         if self.what_is_missing:
             raise SettingsError("No browser is available.", hint=self.what_is_missing)

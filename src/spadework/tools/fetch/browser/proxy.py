@@ -24,8 +24,8 @@ _TRACKERS = frozenset(line for line in _LINES if line and not line.startswith("#
 
 
 class Permission:
-    """A browser context's permission to use the proxy. Internal hosts in `allow_hosts` can be
-    reached only while the visited site is also internal.
+    """A browser context's permission to use the proxy. `refused` and `failed` map hosts to reasons.
+    Internal hosts in `allow_hosts` can be reached only while the visited site is also internal.
     """
 
     def __init__(self, resolve: Resolve, allow_hosts: Collection[str], most_bytes: int) -> None:

@@ -56,7 +56,8 @@ CONTEXT: dict[str, Any] = {
 @asynccontextmanager
 async def authenticate_proxy(devtools: CDPSession, permission: Permission) -> AsyncIterator[None]:
     """Authenticate a context to the proxy during its first visit. Playwright's own method would
-    pause every request and disable the cache.
+    pause every request and disable the cache. Here, only documents are paused, until
+    `empty_context` is called.
     """
     given = {"response": "ProvideCredentials"}
     given |= {"username": permission.user, "password": permission.password}

@@ -70,7 +70,9 @@ class _Whole(NamedTuple):
 
 
 async def visit(tab: Tab, errand: Errand) -> Fetched:
-    """Return the page after its scripts ran. Raises FetchErrors such as TooSlow."""
+    """Return the page after its scripts ran. Raises TooSlow if it does not load in time, NotAllowed
+    if its host is forbidden, and other FetchErrors.
+    """
     until = asyncio.get_running_loop().time() + errand.seconds
     tab.permission.begin(urlsplit(errand.url).hostname or "")
     try:
