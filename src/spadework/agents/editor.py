@@ -213,11 +213,8 @@ def about(
     """
     many, cited = pages
     read = say("page_read" if many == 1 else "pages_read", many=many, cited=cited)
-    where = (
-        say("searched", pages=read, what="; ".join(map(say.scope, searched)))
-        if searched
-        else f"{read}."
-    )
+    what = "; ".join(map(say.scope, searched))
+    where = say("searched", pages=read, what=what) if what else f"{read}."
     lines = [
         _tell_makers(citations, say),
         "" if why == "known" else where,

@@ -235,16 +235,17 @@ class SessionContext:
             raise
         return context
 
-    async def index_library(self) -> None:
-        """Build missing library indexes with the run's clock stopped. End early if the user wants
-        the report now. Raises SearchError, or SettingsError if an index cannot be written.
+    async def index_library(self, question: str) -> None:
+        """Build missing library indexes for a question (or "") with the run's clock stopped. End
+        early if the user wants the report now. Raises SearchError, or SettingsError if an index
+        cannot be written.
         """
         seconds = self.budget.until_closing()
         self.budget.pause()
         try:
             with suppress(TimeoutError, Stopped):
                 for library in self.libraries:
-                    await unless_stopped(self.stop, library.build(), seconds=seconds)
+                    await unless_stopped(self.stop, library.build(question), seconds=seconds)
         finally:
             self.budget.go_on()
         await self.note_searching("start")

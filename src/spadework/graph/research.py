@@ -98,7 +98,8 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
     if not given["follows"]:  # A follow-up may need no research.
         foretold = await foreseen_unplanned(context, state["question"])
         emit(Foreseen(forecast=foretold))
-    await context.index_library()
+    # A follow-up need not say what it is about.
+    await context.index_library("" if given["follows"] else state["question"])
     attached, problems = await attached_pages(context, given["attachments"])
     cleared = left_over(state)
     problems = [*context.problems, *left_out, *problems]

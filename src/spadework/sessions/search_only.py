@@ -149,7 +149,7 @@ async def preview(session: Session, tell: Callable[[str], None] = lambda text: N
     async with temporary_context(session.settings, session.budget, tell) as context:
         for notice in context.notices:
             tell(notice)
-        await context.index_library()
+        await context.index_library("" if session.brief.follows else session.question)
         asked = cast("ResearchState", {**session.brief.state(), "asked_on": today()})
         context.experience = await experience(session.settings.home)
         made, problems, seconds = await make_plan(context, question_of(asked), emit)

@@ -6,8 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from spadework.tools.library import installed
 from spadework.tools.library.document import Document
-from spadework.tools.library.installed import package_at, packages_in, parts_of, without_history
+from spadework.tools.library.installed import (
+    Package,
+    package_at,
+    packages_in,
+    parts_of,
+    without_history,
+)
 
 METADATA = """\
 Metadata-Version: 2.1
@@ -197,3 +204,22 @@ def test_a_question_names_packages_or_modules_of_the_standard_library(text, name
 )
 def test_a_question_about_something_else_names_no_package(text):
     assert not packages_in(text)
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ((("steel",), ("wood",)), {"spoon"}),
+        ((("steel",), ("quixotic",)), {"spoon"}),  # a word that no file has does not count
+        ((("steel",), ("warm",), ("brown",)), set()),  # one word to a file
+        ((("wants",),), set()),  # only in a test
+        ((("vendored",),), set()),
+        ((("quixotic",),), set()),
+        ((), set()),
+    ],
+)
+def test_packages_are_found_by_the_words_of_a_file(site, monkeypatch, words, found):
+    python = Package("python", "3.11", site.parent, ())
+    monkeypatch.setattr(installed, "installed_packages", lambda: [site])
+    monkeypatch.setattr(installed, "package_at", lambda at: package_at(at) if at else python)
+    assert installed.packages_with.__wrapped__(words) == found

@@ -25,11 +25,12 @@ PYTEST = Query(text="How does pytest stir soup?")
 
 class Builder:
     """Stands in for the build: an index of one description, and of one page per package read
-    whole ("all" where every one is).
+    whole ("all" where every one is). Only the package "soup" contains a question's words.
     """
 
     def __init__(self) -> None:
         self.built: list[str] = []
+        self.words: list[tuple[tuple[str, ...], ...]] = []
         self.cancelled = 0
         self.free = asyncio.Event()
         self.free.set()
@@ -53,10 +54,16 @@ class Builder:
                 store.add(cut_document(Document(f"library://{name}-1/README.md", name, text)))
 
 
+    def packages_with(self, words: tuple[tuple[str, ...], ...]) -> frozenset[str]:
+        self.words.append(words)
+        return frozenset(["soup"])
+
+
 @pytest.fixture
 def builder(monkeypatch: pytest.MonkeyPatch) -> Builder:
     made = Builder()
     monkeypatch.setattr(module, "build", made)
+    monkeypatch.setattr(module, "packages_with", made.packages_with)
     return made
 
 
@@ -86,8 +93,18 @@ async def test_a_search_that_gives_up_leaves_the_build_to_the_next(builder, tmp_
         with pytest.raises(SearchError, match="did not answer"):
             await LibrarySearch(library).search(ANYTHING, limit=9, seconds=0.3)
     builder.free.set()
-    assert "all" in await found(library, ANYTHING)
-    assert (builder.built, builder.cancelled) == (["", "all"], 0)
+    assert "soup" in await found(library, ANYTHING)
+    assert (builder.built, builder.cancelled) == (["soup"], 0)
+    await library.close()
+
+
+async def test_words_choose_packages_until_a_search_names_one(builder, tmp_path):
+    library = await lazy(tmp_path)
+    assert await found(library, ANYTHING) == {"description", "soup"}
+    assert builder.words == [(("soup",), ("stir",))]
+    assert "pytest" in await found(library, PYTEST)
+    await found(library, ANYTHING)
+    assert len(builder.words) == 1
     await library.close()
 
 
@@ -95,7 +112,7 @@ async def test_searches_at_once_share_a_build(builder, tmp_path):
     library = await lazy(tmp_path)
     asked = await asyncio.gather(*(found(library, PYTEST) for _ in range(3)))
     assert all("pytest" in titles for titles in asked)
-    assert len(builder.built) == 2
+    assert len(builder.built) == 1
     await library.close()
 
 
@@ -105,12 +122,13 @@ async def test_a_build_that_failed_is_told_and_tried_again(builder, tmp_path):
     with pytest.raises(SearchError, match="cannot be written"):
         await found(library, ANYTHING)
     builder.fault = None
-    assert "all" in await found(library, ANYTHING)
+    assert "soup" in await found(library, ANYTHING)
     await library.close()
 
 
 async def test_a_build_that_fails_twice_leaves_the_open_index(builder, tmp_path):
     library = await lazy(tmp_path)
+    await library.build()
     builder.fault = SettingsError("The library's index cannot be written.")
     for _ in range(module.TRIES):
         with pytest.raises(SearchError, match="cannot be written"):
@@ -128,7 +146,7 @@ async def test_a_build_that_failed_when_nobody_waited_is_tried_again(builder, tm
     builder.free.set()
     await builder.failed.wait()
     builder.fault = None
-    assert "all" in await found(library, ANYTHING)
+    assert "soup" in await found(library, ANYTHING)
     await library.close()
 
 
@@ -143,10 +161,9 @@ async def test_closing_ends_a_build_that_goes_on(builder, tmp_path):
 
 async def test_a_damaged_index_is_made_anew(builder, tmp_path):
     library = await lazy(tmp_path)
-    before = set((tmp_path / "library").iterdir())
     await found(library, PYTEST)
     await library.close()
-    [wide] = set((tmp_path / "library").iterdir()) - before
+    [wide] = (tmp_path / "library").glob("installed-*")
     (wide / "index/meta.json").write_text("{" * 5_000)
     library = await lazy(tmp_path)
     assert "pytest" in await found(library, PYTEST)
@@ -155,20 +172,23 @@ async def test_a_damaged_index_is_made_anew(builder, tmp_path):
 
 async def test_what_it_holds_is_said_as_it_is_now(builder, tmp_path):
     library = await lazy(tmp_path)
-    assert library.documents == 1
-    assert library.describe.endswith(" (full text only of packages named in the question)")
+    assert library.documents == 0
+    assert library.describe.endswith(" (full text only of packages related to the question)")
     await found(library, ANYTHING)
     assert library.documents == 2
-    assert library.describe.endswith(" installed Python packages and the standard library")
     await library.close()
+    for lazily in (False, True):
+        library = await Library.open([], home=tmp_path, lazily=lazily)
+        assert library.describe.endswith(" installed Python packages and the standard library")
+        await library.close()
 
 
-async def test_a_report_that_read_everything_says_so(builder, tmp_path):
+async def test_a_report_says_what_was_read_in_full(builder, tmp_path):
     settings = Settings.load(home=tmp_path, search="library", iterations=1)
     result = await research(ANYTHING.text, settings)
-    assert builder.built == ["", "all"]
+    assert builder.built == ["soup"], "the descriptions are not indexed first"
     [said] = result.searched
-    assert said.endswith(" installed Python packages and the standard library")
+    assert said.endswith(" (full text only of packages related to the question)")
     assert said in result.report
 
 
@@ -178,13 +198,14 @@ async def test_a_build_longer_than_a_search_is_waited_for(builder, tmp_path, mon
     settings = Settings.load(home=tmp_path, search="library", iterations=1)
     result = await research(ANYTHING.text, settings)
     assert not result.problems
-    assert "Soup is stirred as all says" in result.report
+    assert "Soup is stirred as soup says" in result.report
 
 
 async def test_the_last_index_is_what_was_built(builder, tmp_path):
     words, nothing = await Library.open_built([], home=tmp_path)
     assert nothing is None
     library = await lazy(tmp_path)
+    await library.build()
     await library.close()
     words, built = await Library.open_built([], home=tmp_path)
     assert built is not None

@@ -7,13 +7,16 @@ import importlib
 import importlib.metadata
 import importlib.util
 import inspect
+import itertools
+import math
 import re
 import sys
 import sysconfig
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path, PurePosixPath
 from types import ModuleType
@@ -97,6 +100,42 @@ def packages_in(text: str) -> frozenset[str]:
     return frozenset([*named, *others, *own])
 
 
+#: Fraction of a question's words, weighted by rarity, that one file of a package must contain for
+#: the package to be read (benchmarks/README.md).
+HELD = 0.5
+
+
+@lru_cache(maxsize=100)
+def packages_with(words: tuple[tuple[str, ...], ...]) -> frozenset[str]:
+    """Return the installed packages of which one file contains enough of the given words, each
+    given as its stems. Words in no file are ignored.
+    """
+    found: dict[str, list[list[int]]] = {}
+    for place in (None, *installed_packages()):
+        found[package_name(place)] = list(_numbers_of(words, package_at(place)))
+    files = [numbers for held in found.values() for numbers in held]
+    counts = Counter(itertools.chain.from_iterable(files))
+    weights = {number: math.log(1 + len(files) / count) for number, count in counts.items()}
+    least = HELD * sum(weights.values())
+    return frozenset(
+        name
+        for name, held in found.items()
+        if any(numbers and sum(map(weights.__getitem__, numbers)) >= least for numbers in held)
+    )
+
+
+def _numbers_of(words: Iterable[Iterable[str]], package: Package) -> Iterator[list[int]]:
+    """Yield for each file the numbers of the words that it contains."""
+    encoded = [[stem.encode() for stem in stems] for stems in words]
+    for file in package.files:
+        if file.endswith(_TEXTS) and not _OUTSIDE.search(file):
+            try:
+                text = (package.root / file).read_bytes().lower()
+            except OSError:
+                continue
+            yield [n for n, stems in enumerate(encoded) if all(stem in text for stem in stems)]
+
+
 def _is_name(text: str, word: str) -> bool:
     return _is_code(text, word) or bool(re.search(rf"[\w,] {word.capitalize()}\b", text))
 
@@ -130,6 +169,7 @@ def package_at(place: Path | None) -> Package:
 
 
 _READERS = {".md": clean_markdown, ".rst": extract_rst, ".txt": extract_text}
+_TEXTS = (".py", ".pyi", *_READERS)
 _KINDS = {"text/markdown": ".md", "text/x-rst": ".rst", "text/plain": ".txt"}
 _OUTSIDE = re.compile(
     r"(?:^|/)(?:\.[^/]*|tests?|testdata|_?vendor(?:ed)?|typeshed|third_?party|site-packages|dist-packages|node_modules|__pycache__|idlelib|lib2to3|turtledemo|"

@@ -21,12 +21,14 @@ from typing import Self, TypeVar
 
 from spadework.errors import NotAllowed, SearchError, SettingsError, Unreadable
 from spadework.tools.library.document import DAMAGED, Document, Skipped, StoreReader
-from spadework.tools.library.installed import installed_packages, packages_in
+from spadework.tools.library.full_text import parse_question
+from spadework.tools.library.installed import installed_packages, packages_in, packages_with
 from spadework.tools.library.search import Dense, Searcher, no_passages, passages
 from spadework.tools.library.source_reader import collections, files
 from spadework.tools.ranking.embedder import Meaning, fill
 from spadework.tools.ranking.query_operators import without_operators
 from spadework.tools.ranking.vectors import Passage, Vectors
+from spadework.tools.text.language import ENGLISH
 from spadework.tools.web.background_threads import kill_group
 from spadework.values import Hit, SourceKind
 
@@ -82,21 +84,20 @@ def plan(paths: Sequence[Path], home: Path) -> Plan:
     shelf = home / "library"
     if not paths:
         names = [place.stem for place in installed_packages()]
-        count = f"{len(names)} installed Python packages"
-        words = f"the documentation of {count} and the standard library"
+        words = ENGLISH("scope_installed", count=len(names))
         return Plan((), shelf, f"installed-{FORMAT}", _digest([sys.version, *names]), words)
     named = collections(paths)
     state = (f"{file.url} {file.size} {file.mtime}" for file in files(paths))
     family = f"folders-{FORMAT}-" + _digest([f"{name} {path}" for name, path in named.items()])
     *first, last = named
-    kind = f"libraries {', '.join(first)} and" if first else "library"
-    words = f"the {kind} {last}"
+    kind = "scope_libraries" if first else "scope_library"
+    words = ENGLISH(kind, others=", ".join(first), library=last)
     return Plan(tuple(named.values()), shelf, family, _digest(state), words)
 
 
 def narrowed(whole: Plan, named: frozenset[str]) -> Plan:
     """Return a plan that reads only the `named` packages in full."""
-    words = f"{whole.words} (full text only of packages named in the question)"
+    words = ENGLISH("scope_related", what=whole.words)
     state = _digest([whole.state, *sorted(named)])
     return replace(whole, state=state, words=words, named=named)
 
@@ -180,6 +181,7 @@ class Shelved:
         self._building: asyncio.Task[Searcher] | None = None
         self._widening: asyncio.Task[None] | None = None
         self._failed = Counter[str]()
+        self._is_named = False
         self._anew = False
         self._lock = asyncio.Lock()
 
@@ -193,22 +195,21 @@ class Shelved:
         rebuilds: bool = True,
     ) -> Self:
         """Open the index of a plan. Build it if it is missing. If it is damaged, rebuild it once,
-        unless `rebuilds` is false. If `lazily` is true, a missing index is not built in full:
-        an index of folders is only built by a later call of `built`, and an index of packages
-        covers only their descriptions. Raises SearchError if the index stays damaged, or
+        unless `rebuilds` is false. If `lazily` is true, a missing index is only built by a later
+        call of `widen` or `built`, and of installed packages it contains just the descriptions
+        and the packages read in full by `widen`. Raises SearchError if the index stays damaged, or
         SettingsError if it cannot be written.
         """
         shelved = cls(wanted, progress)
         shelved._anew = not rebuilds
-        missing = lazily and not await asyncio.to_thread(wanted.folder.exists)
-        if missing and not wanted.paths:
-            shelved._plan = narrowed(wanted, frozenset())
-        if not (missing and wanted.paths):
-            try:
-                await shelved.built()
-            except BaseException:
-                await shelved.close()
-                raise
+        if lazily and not await asyncio.to_thread(wanted.folder.exists):
+            shelved._plan = wanted if wanted.paths else narrowed(wanted, frozenset())
+            return shelved
+        try:
+            await shelved.built()
+        except BaseException:
+            await shelved.close()
+            raise
         return shelved
 
     async def built(self) -> Searcher:
@@ -245,7 +246,8 @@ class Shelved:
         if not self.searcher or not self._plan.paths:
             return self._plan.words
         held = self.searcher.documents
-        return f"{self._plan.words} ({held} document{'s' * (held != 1)})"
+        phrase = "scope_document" if held == 1 else "scope_documents"
+        return ENGLISH(phrase, what=self._plan.words, held=held)
 
     @property
     def kind(self) -> SourceKind:
@@ -253,12 +255,17 @@ class Shelved:
         return "own" if self._plan.paths else ""
 
     async def widen(self, text: str) -> None:
-        """Read in full the packages named in a text. If no text has named any so far, read all
-        packages. Raises SettingsError or SearchError.
+        """Read in full the packages named in a text or, as long as no text has named any, the
+        packages that contain its words. Raises SettingsError or SearchError.
         """
         if self._plan.named is None:
             return
         named = await asyncio.to_thread(packages_in, text)
+        self._is_named = self._is_named or bool(named)
+        if not self._is_named:
+            terms = parse_question(text, _UNDERSTOOD).terms
+            words = tuple(term.words or (term.text,) for term in terms if term.needed)
+            named = await asyncio.to_thread(packages_with, words)
         while (wanted := self._wider(named)) != self._plan and self._failed[wanted.state] < TRIES:
             if self._widening is None or self._widening.done():
                 self._widening = asyncio.create_task(self._swap(wanted))
@@ -267,8 +274,7 @@ class Shelved:
     def _wider(self, named: frozenset[str]) -> Plan:
         if self._plan.named is None:
             return self._plan
-        named |= self._plan.named
-        return narrowed(self._whole, named) if named else self._whole
+        return narrowed(self._whole, named | self._plan.named)
 
     async def _swap(self, wanted: Plan) -> None:
         async with self._lock:
@@ -362,7 +368,7 @@ class Library:
         """Open the library of `paths`, or of the installed documentation, and build its index.
 
         If opened `lazily`, folders are indexed by `build` or the first search. Packages are read in
-        full when a search names them, or all of them if the first search names none. With
+        full when a search names them or, if none is named, contains enough of their words. With
         `meaning`, `lazily` has no effect, and searches also use the vectors made by `embed`.
         `progress` receives status messages.
 
@@ -391,13 +397,13 @@ class Library:
             wanted = replace(narrowed(wanted, frozenset()), state=state)
         return wanted.words, cls(await Shelved.open(wanted, None, rebuilds=False))
 
-    async def build(self) -> None:
-        """Build a lazily opened library's index. Raises the same errors as `open`."""
+    async def build(self, text: str = "") -> None:
+        """Build a lazily opened library's index, with the packages that a text is about. Raises
+        SettingsError or SearchError.
+        """
+        if text:
+            await self._index.widen(text)
         await self._index.built()
-
-    async def widen(self, text: str) -> None:
-        """Read in full the packages named in a text. Raises SettingsError or SearchError."""
-        await self._index.widen(text)
 
     async def search(self, text: str, *, limit: int) -> list[Hit]:
         """Return at most `limit` documents, best first, each with a relevance from 0 to 1."""

@@ -28,6 +28,7 @@ from spadework.tools.search.result_rows import (
     with_sites,
 )
 from spadework.tools.stores.exchanges import Piece
+from spadework.tools.text.language import ENGLISH
 from spadework.tools.web.connections import proxy_for
 from spadework.values import Hit, Query, SourceKind, Wish
 
@@ -40,7 +41,7 @@ class DuckDuckGo:
     """The web, through DuckDuckGo."""
 
     name = "duckduckgo"
-    describes = "the web, through DuckDuckGo"
+    describes = ENGLISH("scope_web", service="DuckDuckGo")
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
         """Return the first page of results, about 10, from the web search or the news search."""

@@ -26,6 +26,7 @@ from spadework.tools.search.result_rows import (
     row,
     with_sites,
 )
+from spadework.tools.text.language import ENGLISH
 from spadework.tools.web.background_threads import ended_by, kill_group
 from spadework.values import Hit, Query
 
@@ -227,7 +228,7 @@ class McpSearch:
 
     def __init__(self, tool: str, where: str, name: str = "mcp") -> None:
         self.name = name
-        self.describes = f"the sources of the MCP tool {tool}"
+        self.describes = ENGLISH("scope_sources", tool=f"the MCP tool {tool}")
         self._tool = tool
         self.where = where if is_address(where) else ""
         self._connection = Connection(where)

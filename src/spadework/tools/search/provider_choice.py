@@ -32,6 +32,7 @@ from spadework.tools.search.result_rows import (
 )
 from spadework.tools.search.scholarly import Arxiv, OpenAlex, PubMed, Wikipedia
 from spadework.tools.search.web_services import Brave, SearXNG, Serper, Tavily
+from spadework.tools.text.language import ENGLISH
 from spadework.tools.web.background_threads import aside
 from spadework.tools.web.connections import install_resolver, proxy_for
 from spadework.values import Hit, Query, Wish
@@ -44,7 +45,8 @@ class OwnSearch:
 
     def __init__(self, provider: Provider, name: str) -> None:
         self.name = name
-        self.describes = str(getattr(provider, "describes", "") or f"the sources of {name}")
+        described = getattr(provider, "describes", "")
+        self.describes = str(described or ENGLISH("scope_sources", tool=name))
         self._provider = provider
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
@@ -74,7 +76,7 @@ class LangChainSearch:
 
     def __init__(self, tool_or_retriever: Any, name: str, *, describes: str = "") -> None:
         self.name = name
-        self.describes = describes or f"the sources of {name}"
+        self.describes = describes or ENGLISH("scope_sources", tool=name)
         self._source = tool_or_retriever
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
@@ -245,7 +247,7 @@ async def choose(
     named = {name: await providers_named(name, settings, open_library) for name in chosen}
     notices: tuple[str, ...] = ()
     if offline:
-        notices = ("The web cannot be reached, so only installed documentation is searched.",)
+        notices = (ENGLISH("scope_offline"),)
     providers = [provider for made in named.values() for provider in made]
     names_taken = [provider.name for provider in providers]
     spare = AUTO in names and not own and DUCKDUCKGO not in chosen
@@ -337,10 +339,9 @@ class LibrarySearch:
         return self.library.describe
 
     async def prepare(self, query: Query) -> None:
-        """Build a missing index, and read the packages named in the query. Raises SearchError."""
+        """Build a missing index, and read the packages of the query. Raises SearchError."""
         try:
-            await self.library.build()
-            await self.library.widen(query.text)
+            await self.library.build(query.text)
         except (SettingsError, OSError) as error:
             raise SearchError(str(error)) from error
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol, runtime_checkable
 from spadework.settings import Settings
 from spadework.tools.search.provider import Provider
 from spadework.tools.text.facts import moment
-from spadework.tools.text.language import language_of
+from spadework.tools.text.language import DEFAULT, language_of
 from spadework.tools.web.urls import host_of
 from spadework.values import Hit, Query, SourceKind, Wish
 
@@ -151,7 +151,6 @@ def _under(host: str, named: Iterable[str]) -> bool:
     return any(host == domain or host.endswith(f".{domain}") for domain in named)
 
 
-ENGLISH = "en"
 _WORDS: dict[Wish, str] = {
     "country": "a country",
     "language": "a language",
@@ -182,7 +181,7 @@ def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
         update={
             "country": query.country or settings.search_country,
             "language": query.language or settings.search_language,
-            "asked_in": query.asked_in or ("" if spoken == ENGLISH else spoken),
+            "asked_in": query.asked_in or ("" if spoken == DEFAULT else spoken),
             "news": query.news or settings.search_kinds == ("news",),
             "since": query.since or settings.search_since,
             "until": query.until or settings.search_until,

@@ -15,15 +15,9 @@ from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.ranking.query_operators import DAYS, freshness_of, is_dated, period
 from spadework.tools.ranking.relevance import query_terms
 from spadework.tools.search.provider import AGENT, Access, Service
-from spadework.tools.search.result_rows import (
-    ENGLISH,
-    PUBMED_LANGUAGES,
-    Row,
-    number_rows,
-    plain,
-    tongue,
-)
+from spadework.tools.search.result_rows import PUBMED_LANGUAGES, Row, number_rows, plain, tongue
 from spadework.tools.text.facts import moment
+from spadework.tools.text.language import DEFAULT, ENGLISH
 from spadework.tools.web.connections import read_key
 from spadework.values import Hit, Query, Wish
 
@@ -37,7 +31,7 @@ class PubMed:
     """Medical literature from PubMed (NCBI E-utilities)."""
 
     name = "pubmed"
-    describes = "medical literature, through PubMed"
+    describes = ENGLISH("scope_medicine", service="PubMed")
 
     def __init__(self, *, url: str = PUBMED_URL, agent: str = AGENT) -> None:
         self._service = Service("PubMed", url, agent=agent)
@@ -119,7 +113,7 @@ class OpenAlex:
     """Scholarly works from OpenAlex, which allows only a few searches a day without a key."""
 
     name = "openalex"
-    describes = "scholarly works, through OpenAlex"
+    describes = ENGLISH("scope_works", service="OpenAlex")
 
     def __init__(
         self, key: SecretStr | None = None, *, url: str = OPENALEX_URL, agent: str = AGENT
@@ -190,7 +184,7 @@ class Arxiv:
     """Preprints from arXiv."""
 
     name = "arxiv"
-    describes = "preprints, through arXiv"
+    describes = ENGLISH("scope_preprints", service="arXiv")
 
     def __init__(self, *, url: str = ARXIV_URL, agent: str = AGENT) -> None:
         self._service = Service("arXiv", url, agent=agent)
@@ -256,7 +250,7 @@ class Wikipedia:
     name = "wikipedia"
 
     def __init__(self, *, language: str = "", url: str = "", agent: str = AGENT) -> None:
-        self._url, self._agent, self._language = url.rstrip("/"), agent, language or ENGLISH
+        self._url, self._agent, self._language = url.rstrip("/"), agent, language or DEFAULT
         self._services: dict[str, Service] = {}
         self.describes = f"Wikipedia ({language or 'in the language of the question'})"
 

@@ -15,7 +15,6 @@ from spadework.tools.search.provider import AGENT, Access, Service
 from spadework.tools.search.result_rows import (
     BRAVE_COUNTRIES,
     BRAVE_LANGUAGES,
-    ENGLISH,
     NAMES,
     Row,
     domains,
@@ -24,6 +23,7 @@ from spadework.tools.search.result_rows import (
     tongue,
     with_sites,
 )
+from spadework.tools.text.language import DEFAULT, ENGLISH
 from spadework.tools.web.connections import read_key
 from spadework.values import Hit, Query, SourceKind, Wish
 
@@ -37,7 +37,7 @@ class Brave:
     """Searches the web through Brave."""
 
     name = "brave"
-    describes = "the web, through Brave"
+    describes = ENGLISH("scope_web", service="Brave")
 
     def __init__(self, key: SecretStr | None, *, url: str = BRAVE_URL, agent: str = AGENT) -> None:
         secret = read_key(key, "BRAVE_API_KEY")
@@ -107,7 +107,7 @@ class Serper:
     """Searches the web through Serper."""
 
     name = "serper"
-    describes = "the web, through Serper"
+    describes = ENGLISH("scope_web", service="Serper")
 
     def __init__(self, key: SecretStr | None, *, url: str = SERPER_URL, agent: str = AGENT) -> None:
         secret = read_key(key, "SERPER_API_KEY")
@@ -121,7 +121,7 @@ class Serper:
         news = news_wanted(query)
         path, listed = ("/news", "news") if news else ("/search", "organic")
         body: dict[str, Any] = {"q": with_sites(query), "num": min(limit, _SERPER_MOST)}
-        body["hl"] = tongue(query) or ENGLISH
+        body["hl"] = tongue(query) or DEFAULT
         wishes = {"gl": query.country, "tbs": _serper_span(query)}
         body |= {name: wish for name, wish in wishes.items() if wish}
         answer = await self._service.json(path, body=body, seconds=seconds)
@@ -151,7 +151,7 @@ class Tavily:
     """Searches the web through Tavily."""
 
     name = "tavily"
-    describes = "the web, through Tavily"
+    describes = ENGLISH("scope_web", service="Tavily")
 
     def __init__(self, key: SecretStr | None, *, url: str = TAVILY_URL, agent: str = AGENT) -> None:
         secret = read_key(key, "TAVILY_API_KEY")
@@ -197,7 +197,7 @@ class SearXNG:
     """Searches the web through SearXNG at `url`. Raises SettingsError if the URL is invalid."""
 
     name = "searxng"
-    describes = "the web, through SearXNG"
+    describes = ENGLISH("scope_web", service="SearXNG")
 
     def __init__(self, url: str, *, agent: str = AGENT) -> None:
         base = url.strip().rstrip("/").removesuffix("/search")
@@ -226,7 +226,7 @@ def _query_parameters(query: Query) -> dict[str, str]:
         asked["time_range"] = "month" if span == "week" else span
     if news_wanted(query):
         asked["categories"] = "news" if query.news else "general,news"
-    if spoken := tongue(query) or (ENGLISH if query.country else ""):
+    if spoken := tongue(query) or (DEFAULT if query.country else ""):
         # SearXNG expects locales such as pt-BR.
         code, _, own = spoken.partition("-")
         asked["language"] = "-".join(filter(None, (code, (query.country or own).upper())))

@@ -340,10 +340,13 @@ class Phrases:
         return (own.get(name) or language(DEFAULT).report[name]).format(**values)
 
     def scope(self, text: str) -> str:
-        """Translate an English description of what is searched, if a `scope_` phrase matches it."""
+        """Translate an English description of what is searched, which may contain another as
+        {what}. Return it unchanged if no `scope_` phrase matches.
+        """
         for name, pattern in _scopes():
             if found := pattern.fullmatch(text):
-                return self(name, **found.groupdict())
+                values = found.groupdict()
+                return self(name, **values | {"what": self.scope(values.get("what", ""))})
         return text
 
 
