@@ -6,7 +6,8 @@ reads docstrings. The manual's first sentences of functions that tell what to do
 file.") are asked as questions ("How do I read a TOML file in Python?"), at most two a module, drawn
 with a seed; modules are split in two halves by a hash of their names. Right is a document of that
 module. Printed are the shares of questions with the module's document first and among the first
-five.
+five, and what is lost if only the packages are read that are related to the question without "in
+Python": the same shares, of all hits those that stay, and the packages that are read.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import asyncio
 import hashlib
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import lxml.html
 
-from spadework.tools.library.library import Library
+from spadework.tools.library.installed import installed_packages
+from spadework.tools.library.library import Library, related_packages
 
 #: Questions of a module, hits that are looked at, and the words that a question has.
 MOST, FIRST = 2, 5
@@ -67,19 +69,37 @@ def of_module(url: str, title: str, module: str) -> bool:
     return url.startswith("library://python-") and (f"{name}.").startswith(f"{module}.")
 
 
+def _is_read(url: str, packages: Collection[str]) -> bool:
+    name = re.sub(r"-\d.*", "", url.removeprefix("library://").partition("/")[0])
+    return name.replace("_", "-") in packages or "/README" in url
+
+
 async def main(options: argparse.Namespace) -> None:
     """Ask every question and print what was found."""
     library = await Library.open([], home=options.home)
-    ranks = []
+    ranks, related, kept, packages = [], [], [], []
     for question, module in questions(options.data / "web" / "sites" / "python", options.half):
         hits = await library.search(question, limit=FIRST)
         found = [of_module(hit.url, hit.title, module) for hit in hits]
         ranks.append(found.index(True) if any(found) else FIRST)
+        unnamed = question.removesuffix(" in Python?") + "?"
+        read = related_packages(unnamed)
+        hits = await library.search(unnamed, limit=FIRST)
+        found = [of_module(hit.url, hit.title, module) and "python" in read for hit in hits]
+        related.append(found.index(True) if any(found) else FIRST)
+        kept += [_is_read(hit.url, read) for hit in hits]
+        packages.append(len(read))
         if options.show and ranks[-1]:
             print(f"{module}: {question}\n    {[hit.title[:50] for hit in hits[:3]]}")
     asked = len(ranks)
     first, among = (sum(rank < most for rank in ranks) / asked for most in (1, FIRST))
     print(f"{options.half}: {asked} questions, first {first:.3f}, among {FIRST} {among:.3f}")
+    first, among = (sum(rank < most for rank in related) / asked for most in (1, FIRST))
+    print(
+        f"related packages, without 'in Python': first {first:.3f}, among {FIRST} {among:.3f},"
+        f" of the first {FIRST} hits {sum(kept) / len(kept):.3f} stay,"
+        f" packages {sum(packages) / asked:.1f} of {len(installed_packages()) + 1}"
+    )
     await library.close()
 
 

@@ -222,10 +222,10 @@ def _parts_first(
     parts = [*installs[:1], *uses[:1], *further, *pitfalls[:1]]
     # If the package has a passage on the task ("stream responses"), the parts must have its words.
     task = words.difference(*(head for (head, _), _ in headed if head <= subject))
-    told = len(task) > MOST_GENERAL and any(
+    has_task = len(task) > MOST_GENERAL and any(
         held_words(task, one.near) == task for one in (*own, *modules)
     )
-    met = frozenset[str]().union(*(one.near for one in (parts if told else (*own, *parts))))
+    met = frozenset[str]().union(*(one.near for one in (parts if has_task else (*own, *parts))))
     if not uses or held_words(words, met) < words:
         return ranked
     best = max(one.score for one in ranked)
@@ -295,8 +295,8 @@ def _in_lists(chosen: Sequence[Scored], slot: Slot) -> list[Scored]:
         for s in chosen
     ]
     asks_value = slot.kind in VALUES and slot.kind != "definition"
-    starts = [n if asks_value else s.candidate.start for n, s in enumerate(chosen)]
-    order = sorted(range(len(chosen)), key=lambda n: (places.index(places[n]), starts[n]))
+    keys = [n if asks_value else s.candidate.start for n, s in enumerate(chosen)]
+    order = sorted(range(len(chosen)), key=lambda n: (places.index(places[n]), keys[n]))
     return [chosen[n] for n in order]
 
 

@@ -170,6 +170,12 @@ T = TypeVar("T")
 _UNDERSTOOD = frozenset(("python",))
 
 
+def related_packages(question: str) -> frozenset[str]:
+    """Return the packages to read in full for a question that names none."""
+    terms = parse_question(question, _UNDERSTOOD).terms
+    return packages_with(tuple(term.words or (term.text,) for term in terms if term.needed))
+
+
 class Shelved:
     """The index of a plan. Its `searcher` is None until the index is built."""
 
@@ -263,9 +269,7 @@ class Shelved:
         named = await asyncio.to_thread(packages_in, text)
         self._is_named = self._is_named or bool(named)
         if not self._is_named:
-            terms = parse_question(text, _UNDERSTOOD).terms
-            words = tuple(term.words or (term.text,) for term in terms if term.needed)
-            named = await asyncio.to_thread(packages_with, words)
+            named = await asyncio.to_thread(related_packages, text)
         while (wanted := self._wider(named)) != self._plan and self._failed[wanted.state] < TRIES:
             if self._widening is None or self._widening.done():
                 self._widening = asyncio.create_task(self._swap(wanted))
