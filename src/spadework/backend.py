@@ -25,8 +25,8 @@ class Backend(Protocol):
     """
 
     async def find(self, settings: Settings, session_id: str) -> bool:
-        """Fetch a copy of a session run by workers, and return whether it is still live. Raises
-        SettingsError or DiskFailed.
+        """Copy to this machine a session that workers run, and return whether it is still waiting
+        or running. Raises SettingsError or DiskFailed.
         """
         return False
 
@@ -89,14 +89,15 @@ class Backend(Protocol):
     async def list_news(
         self, settings: Settings, known: Mapping[str, int]
     ) -> dict[str, tuple[int, str]]:
-        """Return the lists in the database that are newer than their versions in `known`, as
-        (version, rows as JSON), keyed by name.
+        """Return the lists in the database, such as the users' tokens, that are newer than their
+        versions in `known`. Each name maps to the list's version and its rows as JSON.
         """
         return {}
 
     def list_table(self, url: str, name: str, rows: Any, before: Path) -> Any:
-        """Return the list called `name` in the database. Its `exists` is true if it was ever
-        changed or if `before`, the file that would store it without a database, exists.
+        """Return the list called `name` in the database. `before` is the file that stores the list
+        when there is no database. The list counts as existing if it was ever changed, or if this
+        file exists.
         """
         raise LookupError(_NONE)
 

@@ -53,7 +53,7 @@ class Bill:
 @contextmanager
 def meter_bill(loose: Bill) -> Iterator[Bill]:
     """Open a bill for the work in this context. At the end, its amounts are added to the enclosing
-    bill, unless the journal records them (`kept`).
+    bill (`loose` if there is none), unless the journal records them (`kept`).
     """
     outer, bill = loose.current, Bill()
     token = _open.set(bill)
@@ -75,6 +75,7 @@ def total(bills: Iterable[Amounts]) -> Usage:
     return Usage(**whole, money=None if money is None else round(money, 6))
 
 
+#: Dollars per million tokens: (input, output).
 Price = tuple[float, float]
 
 #: Number of calls assumed to share a limit. An answer gets more than its usual size only if the
@@ -85,8 +86,8 @@ LEAST_ROOM = 200
 
 
 class HoldRequest(NamedTuple):
-    """A model call's size in tokens: `told` for the request, and `usual` and `most` (the maximum)
-    for the answer. Calls with `closing` may use what is reserved for the report.
+    """A model call to reserve. The request has `told` tokens, and the answer usually has `usual`
+    and at most `most` tokens. A `closing` call may use what is reserved for writing the report.
     """
 
     told: int
@@ -132,7 +133,9 @@ class SharedLimit(Protocol):
 
 
 def cost(price: Price | None, told: int, said: int) -> float:
-    """Return the cost in dollars, or 0 if the price is unknown."""
+    """Return the cost in dollars of a call with `told` input tokens and `said` output tokens, or 0
+    if the price is unknown.
+    """
     return (told * price[0] + said * price[1]) / 1_000_000 if price else 0.0
 
 
@@ -154,8 +157,8 @@ def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
 
 
 def longest(wish: HoldRequest, free: Free) -> int:
-    """Return the maximum tokens for the answer, or a negative number if the request exceeds the
-    limits.
+    """Return how many tokens a call's answer can have, or a negative number if the request alone
+    exceeds what is `free`.
     """
     return int(min(free.tokens - wish.told, paid_by(wish, free.money)))
 
@@ -216,12 +219,12 @@ class Budget(Deadline):
         self._holds: list[Hold] = []
         self.shared: SharedLimit | None = None
         self._waiting: set[asyncio.Future[None]] = set()
-        #: The time and the amounts spent when writing began.
+        #: The elapsed seconds and the amounts spent when writing began.
         self._began: tuple[float, dict[Limit, float]] | None = None
         #: The amounts reserved for rewriting weak parts of the report.
         self._again: dict[Limit, float] = {}
-        #: The amounts spent before writing began by calls that may use the writing reserve, such
-        #: as the model test. They make the reserve smaller, so that enough is left for judging.
+        #: What calls that may use the writing reserve, such as the model test, spent before writing
+        #: began. These amounts reduce the reserve, so that enough is left for judging.
         self.early: dict[Limit, float] = {}
 
     @classmethod
@@ -351,7 +354,9 @@ class Budget(Deadline):
         return Free(min(own.tokens, other.tokens), min(own.money, other.money))
 
     def free(self, *, closing: bool = False, settled: bool = False) -> Free:
-        """Return what a call may reserve. With `settled`, ignore running calls."""
+        """Return what a call may reserve. With `closing`, include what is reserved for writing.
+        With `settled`, ignore running calls.
+        """
         under_way = () if settled else self._holds
         tokens = self._open("tokens", closing=closing) - self.spent("tokens")
         money = self._open("money", closing=closing) - self._money

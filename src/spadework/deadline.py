@@ -115,9 +115,9 @@ class Deadline:
         return self.seconds if self.replayed is not None else self.reckoned(*phases)
 
     def step(self, *phases: Phase, least: float) -> float:
-        """Return how many seconds one step of these phases may take. A step that would get less
-        than `least` borrows from reading to reach `least`, or half of the time of these phases
-        and reading together if that is less.
+        """Return how many seconds one step of these phases may take. If that is less than `least`,
+        the step borrows time from reading. It then gets `least` or half of the time that these
+        phases and reading have together, whichever is less.
         """
         return max(self.phase(*phases), min(least, self.phase(*phases, "read") / 2))
 

@@ -27,6 +27,6 @@ def absolute(path: Path) -> Path:
 
 
 def home_of(given: Path | None) -> Path:
-    """Return the home that `Settings.load(home=given)` would use."""
+    """Return the home folder that `Settings.load(home=given)` would use."""
     named = {name.upper(): value for name, value in os.environ.items()}.get(VARIABLE)
     return absolute(given or (default_home() if named is None else Path(named)))

@@ -1,4 +1,4 @@
-"""Make external text safe to store and show, without invisible characters."""
+"""Make external text safe to store and show by removing invisible characters."""
 
 from __future__ import annotations
 

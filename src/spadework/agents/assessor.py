@@ -38,7 +38,7 @@ MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
 MOST_QUOTES = 40
 LIKELY = 0.5
-#: The maximum number of differences, and the maximum characters in each.
+#: The maximum number of differences, and of characters in each.
 MOST_DIFFERENCES, DIFFERENCE_CHARS = 8, 250
 
 
@@ -51,7 +51,7 @@ class QuoteAnswer(Visible):
 
 
 class GapQuery(Visible):
-    """A search to fill a gap."""
+    """A search for evidence that a topic still lacks."""
 
     query: str
     purpose: str
@@ -62,7 +62,7 @@ class GapQuery(Visible):
 
 
 class QualityAnswer(Visible):
-    """Ratings of the passages, from 0 to 10."""
+    """Ratings of the evidence, each from 0 to 10."""
 
     accuracy: float = bounded(0, 10)
     completeness: float = bounded(0, 10)
@@ -102,8 +102,8 @@ async def assess(
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
-    """Judge how well the passages `shown` and the earlier evidence `known` answer a topic. Judge by
-    code if there is no model, if it fails, or if there is evidence but no passage.
+    """Judge how well the passages `shown` and the earlier evidence `known` answer a topic. Use
+    rules if there is no model, if the model fails, or if there is evidence but no passage.
     """
     problems: list[Problem] = []
     numbered = Numbered(shown)
@@ -137,8 +137,8 @@ async def assess(
             return replace(judgement, covered=False, score=0.0, spots=spots)
         return ask_for_leads(judgement, found)
 
-    # Skip the model only if there is evidence but no passage. With neither, it may still suggest
-    # searches.
+    # Skip the model only if there is evidence but no passage. If there is neither, the model can
+    # still suggest searches.
     asked = model if shown or not known else None
     judgement, fell = await first_of(asked, "assessor", topic.name, ask, extract)
     return judgement, [*problems, *fell]
@@ -175,8 +175,8 @@ def leads_on(plan: Plan) -> bool:
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """Put first the searches for names that the pages mention. If there are any such searches, the
-    topic is not covered. Change nothing if `found` scores above LIKELY.
+    """Prepend the searches that `found` recommends for names on the pages. If there are any, mark
+    the topic as not covered. Return the judgement unchanged if `found` scores above LIKELY.
     """
     if found.score > LIKELY:
         return judgement
@@ -202,7 +202,7 @@ def recommendations_of(
             purpose=q.purpose,
             priority=q.priority,
             max_results=min(MOST_RESULTS, max(LEAST_RESULTS, q.max_results)),
-            # Drop domains that the passages mention, because a page may advertise them.
+            # Drop domains that the passages mention, because a page might advertise them.
             include_domains=tuple(one for one in domains(q.include_domains) if one not in read),
             exclude_domains=tuple(domains(q.exclude_domains)),
         )
@@ -211,7 +211,7 @@ def recommendations_of(
 
 
 def report_unnamed(subject: str, named: Sequence[QuoteAnswer], numbered: Numbered) -> list[Problem]:
-    """Report each quote that starts at a part number that does not exist in the passages."""
+    """Report each quote whose first part number does not exist in the passages."""
     return [
         Problem(
             stage="verifier",
@@ -298,8 +298,8 @@ async def judge_ledger(
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
-    """Judge how well ledger entries answer a topic. If there are none, judge the passages without
-    a model.
+    """Judge how well the ledger entries `own` answer a topic. If there are none, judge the passages
+    `shown` without a model.
     """
 
     def extract() -> Judgement:

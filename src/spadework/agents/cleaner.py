@@ -76,7 +76,9 @@ def is_unclean(text: str, cleaning: Cleaning) -> bool:
 async def clean(
     model: Model, page: Dirty, cleaning: Cleaning, *, seconds: float
 ) -> tuple[str, list[Problem]]:
-    """Return the page's text without boilerplate. If a model fails, the text is unchanged."""
+    """Return the page's text without boilerplate. Return the text unchanged if the model fails or
+    finds it clean.
+    """
 
     async def ask(model: Model) -> str:
         judge = render("judge", title=page.title, text=page.chosen[:JUDGED_CHARS])
@@ -99,7 +101,7 @@ async def clean(
 
 def keep_blocks(text: str, numbers: Collection[int]) -> str:
     """Keep the blocks in `numbers` (counted from 1), all code, and all blocks that the model did
-    not see. Return the whole text if too much would be lost.
+    not see. Return the whole text if too much text or an installation command would be lost.
     """
     all_blocks = blocks(text)
     chosen = [

@@ -21,7 +21,7 @@ MOST_POINTS = 5
 
 
 class WeaknessAnswer(Visible):
-    """A weakness, its section, and a search that may help."""
+    """A weakness of a report, the section that contains it, and a search that might fix it."""
 
     section: str
     weakness: str

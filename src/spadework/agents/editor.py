@@ -1,4 +1,4 @@
-"""Compose the sections on disagreements, gaps, problems and method. No model is used."""
+"""Compose a report's sections on disagreements, gaps, problems and method without a model."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _tells(section: Section, conflict: Conflict) -> bool:
 def _weighed(
     conflict: Conflict, ledger: Mapping[str, Evidence], say: Phrases
 ) -> tuple[Sequence[Side], str]:
-    """Order the sides, newest figures or strongest evidence first, and explain the order."""
+    """Sort the sides of a conflict, newest or strongest first, and explain the order."""
     sides = [(side, day_of(side, ledger)) for side in conflict.sides]
     days = [day for side, day in sides if not side.changed_copy]
     copied = say("changed_copy") if any(side.changed_copy for side, _ in sides) else ""
@@ -126,7 +126,7 @@ def _weighed(
 
 
 def day_of(side: Side, ledger: Mapping[str, Evidence]) -> str:
-    """Return the newest date of a side's evidence, or "" if unknown."""
+    """Return the newest publication date of a side's evidence, or "" if unknown."""
     of = (ledger[id_].published_at for id_ in side.evidence_ids if id_ in ledger)
     return max((day.date().isoformat() for day in of if day), default="")
 
@@ -179,8 +179,8 @@ def _bare(text: str) -> str:
 
 
 def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Section:
-    """Return a section of the problems that no other section reports, without URLs. It lists one
-    failure per search provider, and at most MOST_PROBLEMS other problems.
+    """Return a section on the problems that no other section reports. It lists one failure per
+    search provider, and at most MOST_PROBLEMS other problems. URLs are shortened to hosts.
     """
     providers = {p.subject: p for p in reversed(problems) if p.stage == "search"}
     failed = dict.fromkeys(_line(providers[p.subject]) for p in problems if p.stage == "search")

@@ -1,4 +1,4 @@
-"""Decide whether to ask the user what a question means, and split it into topics."""
+"""Decide whether to ask the user what a question means, and split the question into topics."""
 
 from __future__ import annotations
 

@@ -20,13 +20,13 @@ from spadework.tools.text.language import Phrases
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import CODE, Conflict, Coverage, Evidence, Plan, Problem, Visible
 
-#: The form of a section.
+#: How a section of the report presents its content.
 SectionForm = Literal["prose", "steps", "table", "timeline", "bullets", "code", "advice"]
 MOST_SECTIONS, MOST_COLUMNS = 12, 6
 #: The maximum number of unanswered points listed in a report. Readers would skip a longer list.
 MOST_OPEN = 3
 MOST_NAMES = 12
-#: The target words in a report, by requested length.
+#: The target number of words in a report, by requested length.
 WORDS: Mapping[str, int] = {"short": 200, "normal": 700, "long": 1_800}
 
 

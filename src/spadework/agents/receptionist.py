@@ -46,17 +46,17 @@ _SPEAKER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _KEY = re.compile(r"\{\s*\"(\w+)\"\s*:\s*(\[?)")
-#: Phrases that demand a bare answer. Research questions do not demand one.
+#: Phrases that demand only the bare text of an answer. Research questions do not contain them.
 _BARE = re.compile(
     r"\b(?:only|just|nothing (?:else|but|except|before|after)|by itself|without (?:quot|explan)\w+"
     r"|no (?:additional|extra|other|further|quotes|explanation)|(?:at most|max\w*|up to|between)"
     r" (?:\S+ ){1,4}words|words (?:max|at most|or (?:less|fewer)))\b",
     re.IGNORECASE,
 )
-#: The maximum number of characters in an instruction. In a message more than twice as long, all
-#: text beyond this maximum is the material that the instruction is about.
+#: The maximum number of characters in an instruction. In a message more than twice as long, the
+#: text after that many characters is what the instruction is about.
 _HEAD_CHARS = 400
-#: An answer of at most this many tokens cannot hold a cited sentence.
+#: A client that allows at most this many tokens wants a title, because a cited sentence is longer.
 _FEW_TOKENS = 16
 _QUESTION = re.compile("[?？؟]")
 #: The maximum number of words in a title, and of tags, if they are made without a model.

@@ -41,8 +41,8 @@ class ReflectionAnswer(Visible):
 async def check_hits(
     model: Model, question: str, topic: Topic, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Mapping[str, str], list[Problem]]:
-    """Return the reasons why some hits are not worth reading, keyed by URL, or {} if the model
-    fails.
+    """Return the hits that are not worth reading, as a mapping from URL to reason. Return {} if the
+    model fails.
     """
     first = hits[:MOST_HITS]
     await tokens.ready()
@@ -69,8 +69,8 @@ async def check_hits(
 async def reflect(
     model: Model, question: str, topic: Topic, shown: Sequence[PassageView], *, seconds: float
 ) -> tuple[Query | None, list[Problem]]:
-    """Return a new query for what is still missing. Return None if nothing is missing or if the
-    model fails.
+    """Return a new query for what the passages in `shown` do not answer. Return None if nothing is
+    missing, if the model suggests no new query, or if it fails.
     """
 
     async def ask(model: Model) -> Query | None:

@@ -47,8 +47,8 @@ _CODE = re.compile(r"[a-z]{2,3}")
 class Turn(Value):
     """A classified follow-up.
     - `language`: a newly requested language code, or "".
-    - `proofs`: the ids of the entries that answer it.
-    - `score`: how likely these entries answer it, from 0 to 1.
+    - `proofs`: the ids of the ledger entries that answer the follow-up.
+    - `score`: how well these entries answer it, from 0 to 1.
     - `question`, `heading`: the follow-up as a self-contained question and heading, or "".
     """
 
@@ -64,8 +64,9 @@ class Turn(Value):
 class TurnAnswer(Visible):
     """A model's classification of a follow-up.
     - `language`: a language code, or "" for no change.
-    - If `kind` is `known`, `evidence` lists the ids of the entries that answer the follow-up, and
-      `question` and `heading` make sense without the report.
+    - `evidence`: if `kind` is `known`, the ids of the entries that answer the follow-up.
+    - `question`, `heading`: if `kind` is `known`, the follow-up as a self-contained question and
+      heading.
     """
 
     kind: TurnKind
@@ -176,7 +177,7 @@ def _form(asked: str, spoken: Language) -> Turn | None:
 
 
 def requested_addition(asked: str) -> str:
-    """Return what to add ("the costs" for "Please add the costs"), or ""."""
+    """Return what a follow-up asks to add ("the costs" for "Please add the costs"), or ""."""
     for named in (language(code).revises for code in codes()):
         if named and (found := named["add"].match(left := _unpolite(asked, named["polite"]))):
             return left[found.end() :].strip(" \t\n:,;")
@@ -213,7 +214,9 @@ class RevisionAnswer(Reply):
 
 @dataclass(frozen=True)
 class Told:
-    """A report to revise. `asked` is the request, and `more` lists the ids of new entries."""
+    """A report to revise. `asked` is the request, made on the date `asked_on`. `more` lists the ids
+    of new ledger entries.
+    """
 
     plan: Plan
     title: str
@@ -243,8 +246,8 @@ async def revise(model: Model, told: Told, *, window: int, seconds: float) -> Re
 
 
 def prompt_of(told: Told, window: int) -> Prompt:
-    """Return a prompt with the report, the evidence it cites, and as much other evidence as
-    fits.
+    """Return a prompt with the report, the evidence it cites, and other evidence up to a fraction
+    of the context window. `window` is the window's size in tokens.
     """
     return render(
         "revise",
@@ -319,8 +322,9 @@ def same(one: Section, other: Section) -> bool:
 def recall_answer(
     question: Question, ledger: Sequence[Evidence], pages: Mapping[str, Page]
 ) -> tuple[tuple[str, ...], float]:
-    """Return the ids of entries that answer a question, best first, and a score from 0 to 1.
-    Return no ids for questions about news or several topics. `pages` is keyed by content hash.
+    """Return the ids of entries that answer a question, best first, and a score: the largest
+    fraction of the question's words found in one quote. Return no ids for questions about recent
+    events or several topics. `pages` is keyed by content hash.
     """
     made = lead.plan(question, [])
     entries = [e for e in ledger if e.kind != "columns" and e.content_hash in pages]

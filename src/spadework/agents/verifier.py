@@ -112,8 +112,11 @@ def judge_section(section: Section, findings: Findings) -> Checked:
 
 @dataclass(frozen=True)
 class Asked:
-    """A sentence to judge: `stated`, one of the sentences in the text of `whole`. If no model
-    judges it, `unfounded` is the reason to reject it ("" if there is none).
+    """A sentence for a model to judge.
+    - `whole`: the text that contains the sentence.
+    - `stated`: the sentence itself.
+    - `note`: doubts to point out to the model, or "".
+    - `unfounded`: the reason to reject the sentence if no model judges it, or "".
     """
 
     whole: Stated
@@ -135,7 +138,7 @@ async def verify(
     seconds: float,
     known: Findings = MappingProxyType({}),
 ) -> tuple[dict[Stated, Finding], list[Problem]]:
-    """Return the findings on all sentences, including those in `known`."""
+    """Check every sentence and return all findings. Findings in `known` are reused."""
     findings, asked = await asyncio.to_thread(_check_by_code, sections, material, known)
     if not asked or model is None:
         return findings | _join(asked, {}), []
@@ -192,9 +195,8 @@ def _check_by_code(
 def _left_to_judge(
     whole: Stated, cited: Sequence[Evidence], material: Material, led: str
 ) -> list[Asked]:
-    """Return the sentences of `whole` that a model must judge separately. Row labels, and
-    introductory lines quoted in `led`, are instead judged with the sentences that they
-    introduce.
+    """Return the sentences of `whole` that a model must judge. Row labels, and introductory lines
+    quoted in `led`, are left out because they are judged with the sentences that they introduce.
     """
     text = whole.sentence.text
     short = leads(text) and len(text.split()) <= LEAD_WORDS

@@ -1,4 +1,4 @@
-"""The command line's options, commands and exit codes. Heavy imports are deferred."""
+"""The command line: its commands and usage errors. Heavy imports are deferred."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from spadework.apps.messages import replace_unencodable
 from spadework.errors import SettingsError
 
 DEFAULT = "ask"
-#: The minimum similarity between a typo and a command ("reed" and "read").
+#: The minimum similarity, from 0 to 1, between a typo and a command ("reed" and "read").
 LIKE = 0.75
 #: Names that other programs use for these commands.
 _ELSEWHERE = {
@@ -50,7 +50,7 @@ _SHOWN_CHARS = 60
 def as_command(
     arguments: Sequence[str], commands: Mapping[str, Collection[str]], options: Collection[str]
 ) -> list[str]:
-    """Return the arguments, with `ask` in front unless they name a command.
+    """Return the arguments. If they do not name a command, put `ask` in front.
 
     - `commands`: the commands, each with its subcommands.
     - `options`: the options that need no command.
@@ -99,7 +99,7 @@ def _find_mistyped(words: Sequence[str], commands: Mapping[str, Collection[str]]
     return meant if meant and (argued or not rest) else ""
 
 
-#: The highest open-file limit to request, because a higher one slows down some code.
+#: The highest limit on open files to request. A higher limit slows down some code.
 ENOUGH = 65_536
 
 
@@ -276,7 +276,7 @@ for command in (resume, replay, watch, read, search, index, doctor, stats, mcp, 
 
 
 def with_default_command(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments, with `ask` first unless they name a command. Raises SettingsError."""
+    """Return the arguments, adding a command if they name none. Raises SettingsError."""
     return as_command(arguments, _commands(app), ("--help", "-h", "--version"))
 
 

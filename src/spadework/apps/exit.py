@@ -117,7 +117,9 @@ class Leaving:
         os._exit(self._code)
 
     def begin(self, left: float, code: int) -> None:
-        """Exit with `code` after about `left` seconds unless `closed` is called first."""
+        """Exit with `code` after `left` seconds, but no sooner than LEAST_SECONDS and no later than
+        MOST_SECONDS. `closed` can cancel this.
+        """
         self._closed.clear()
         seconds = max(LEAST_SECONDS, min(left, MOST_SECONDS))
         threading.Thread(
@@ -150,13 +152,13 @@ T = TypeVar("T")
 
 
 class Left(Exception):
-    """Raised with the reason when work is abandoned."""
+    """Work was abandoned. The message is the reason."""
 
 
 async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, Any, object]]) -> T:
-    """Return the result of `work`, or raise what it raises. If a coroutine in `ends` completes
-    first, cancel `work`, wait for it to end, and raise Left with that coroutine's key, the reason.
-    If the caller is cancelled, `work` is cancelled too.
+    """Run `work` and return its result, or raise its exception. If a coroutine in `ends` completes
+    first, cancel `work`, wait for it to end, and raise Left. The message of Left is the key of the
+    completed coroutine. If the caller is cancelled, `work` is cancelled too.
     """
     working = asyncio.create_task(work)
     ending = {asyncio.create_task(end): why for why, end in ends.items()}
@@ -173,7 +175,7 @@ async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, 
 
 
 async def with_pauses(events: AsyncIterator[T], seconds: float) -> AsyncGenerator[T | None, None]:
-    """Yield the events, and None whenever `seconds` pass without one."""
+    """Yield the events, and None whenever `seconds` pass without an event."""
     coming = asyncio.ensure_future(anext(events, None))
     try:
         while True:

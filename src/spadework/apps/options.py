@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-#: Surrogate characters that represent argument bytes which could not be decoded.
+#: Surrogate characters, which Python puts in arguments for bytes that it cannot decode.
 _ESCAPED = re.compile("[\udc80-\udcff]")
 
 

@@ -133,7 +133,7 @@ class TopicView:
 
     @property
     def facts(self) -> list[str]:
-        """The nonzero counts in words."""
+        """The nonzero counts of searches, pages and quotes, in words."""
         named = (
             (len(self.queries), "search", "searches"),
             (sum(self.pages.values()), "page", "pages"),
@@ -343,7 +343,7 @@ class ViewModel:
         return view
 
     def _source(self, event: Reading | Read) -> str:
-        """Move the event's source to the end of the list, and return its row's name on the page."""
+        """Move the event's source to the end of `sources`. Return its row's name on the page."""
         known = self.sources.pop(event.url, None)
         source = known or SourceView(len(self.sources) + 1, event.url)
         self.sources[event.url] = source

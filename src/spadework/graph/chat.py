@@ -49,7 +49,7 @@ _TITLE_CHARS = 200
 
 
 class Teller:
-    """Turns a run's events into messages, of which only the report is stored."""
+    """Turns a run's events into progress messages, which the thread does not store."""
 
     def __init__(self, session_id: str) -> None:
         self._session_id = session_id

@@ -87,8 +87,8 @@ class SessionContext:
     cleaning: int = 0
     #: Failures already reported, by stage and subject.
     told: set[tuple[str, str]] = field(default_factory=set)
-    #: The task that tests the model. It returns the test result, or the reason for no test
-    #: (`str`).
+    #: The task that tests the model. It returns the test result, or a string that says why there
+    #: was no test.
     examination: asyncio.Task[Examined | str] | None = None
     #: True if this run tests its model; None until that is decided.
     examines: bool | None = None

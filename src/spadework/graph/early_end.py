@@ -26,8 +26,8 @@ LATE_TOPIC = "Time ran out before the pages read for this topic were judged."
 
 
 async def closed_by_code(context: SessionContext, state: ResearchState, question: str) -> Result:
-    """Return the result of a run that was cut off, with a report composed by code. Store it for
-    follow-ups.
+    """Return the result of a run that was cut off, with a report composed by code. The report is
+    stored for follow-ups.
     """
     before, closed = state.get("before"), await _judge_unjudged(context, state)
     if before is None:

@@ -84,7 +84,8 @@ class Opened(Value):
         settings = Settings.load(**{**kept, "home": home})
         keys: dict[str, SecretStr | None] = dict.fromkeys(SECRETS)
         if self.model and not (settings.model or settings.openai_base_url):
-            keys["openai_api_key"] = SecretStr("replayed")  # a key alone had selected the models
+            # The recorded run chose its models because this key was set.
+            keys["openai_api_key"] = SecretStr("replayed")
         return settings.model_copy(update=keys)
 
     def as_json(self) -> dict[str, Any]:
@@ -110,8 +111,8 @@ class Replay:
 
 @dataclass(frozen=True)
 class PagesAlone:
-    """Options for gathering pages without a model. `providers` are the caller's own. If `search` is
-    False, no provider is opened.
+    """Options for gathering pages without a model. `providers` are the caller's own search
+    providers. If `search` is False, no provider is opened.
     """
 
     providers: Sequence[Any] = ()
@@ -145,9 +146,10 @@ Chosen = tuple[str, list[Problem], Choice]
 
 
 class Parts(NamedTuple):
-    """The opened parts of a session. `asked` is the model to which requests are sent (in a replay,
-    its new model, if any), `problems` concern the model, and `cleanings` counts the pages
-    already cleaned.
+    """The opened parts of a session.
+    - `asked`: the model that receives requests. In a replay, this is the new model or None.
+    - `problems`: problems with the choice of the model.
+    - `cleanings`: number of pages already cleaned.
     """
 
     journal: Journal
@@ -283,8 +285,8 @@ async def _model(settings: Settings) -> tuple[str, list[Problem]]:
 def _models(
     settings: Settings, budget: Budget, journal: Journal, name: str, replay: Replay | None
 ) -> tuple[Model | None, Model | None]:
-    """Return the session's model, and the model to which requests are sent: the same one, or a
-    replay's new model, if any.
+    """Return the session's model, and the model that receives requests. Both are the same model,
+    except in a replay, where the second is the new model or None.
     """
     if not name:
         return None, None
@@ -347,9 +349,9 @@ REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 
 class PageCache:
-    """A run's access to the knowledge store. Without a store, or once `problem` says why it failed,
-    nothing is found. `left` returns the seconds that remain for the store's answer. `meaning` is
-    the embedding model, which is closed together with the store.
+    """A run's access to the knowledge store. Without a store, or after the store has failed (see
+    `problem`), nothing is found. `left` returns the seconds left for the store to answer. `meaning`
+    is the embedding model, which is closed together with the store.
     """
 
     def __init__(
@@ -419,7 +421,7 @@ class PageCache:
                 await asyncio.wait(self._adding, timeout=CLOSING_SECONDS)
         for adding in self._adding:
             if not adding.cancelled():
-                adding.result()  # Raises our own bugs.
+                adding.result()  # Raises unexpected errors.
 
     async def _add(
         self, store: Knowledge, pages: Sequence[Page], text_of: Callable[[str], Awaitable[str]]

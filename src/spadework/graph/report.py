@@ -119,7 +119,9 @@ def unread_hits(state: ResearchState) -> list[Unread]:
 def with_unread(
     section: Section, hits: Sequence[Unread], say: Phrases, *, brief: bool = False
 ) -> Section:
-    """Append the unread hits to a section, best first. If `brief`, give only their names."""
+    """Append the unread hits to a section, best first. If `brief`, list fewer hits, and only
+    their titles and hosts.
+    """
     if not hits:
         return section
     best = hits[: MOST_BESIDE if brief else MOST_UNREAD]

@@ -1,12 +1,12 @@
-"""Run the research loop. Start reading here: this module has only nodes and edges.
+"""Run the research loop. Start reading here: this module contains only nodes and edges.
 
 open ─▶ receive ─▶ clarify ─▶ plan ─▶ approve ─▶ worker × topic ─▶ fuse ─▶ assess
                                                        ▲                     │
                                                        └──── gaps only ◀─────┤
                                                                              ▼
                                           save ◀─ edit ◀─ verify ◀───────── write
-A follow-up may go from `receive` to `write`, or to `revise` and then `verify`. Once, `edit` may
-return to the workers or to `write`.
+A follow-up can go from `receive` to `write`, or to `revise` and then `verify`. `edit` can return
+to the workers or to `write`, but only once.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
     if not given["follows"]:  # A follow-up may need no research.
         foretold = await foreseen_unplanned(context, state["question"])
         emit(Foreseen(forecast=foretold))
-    # A follow-up need not say what it is about.
+    # The text of a follow-up might not name its subject.
     await context.index_library("" if given["follows"] else state["question"])
     attached, problems = await attached_pages(context, given["attachments"])
     cleared = left_over(state)
@@ -116,7 +116,7 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
 
 
 async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Divide the question into topics, and add pages from the followed-up session."""
+    """Divide the question into topics, and add pages from the session being followed up."""
     context = await context_of(state["session_id"], runtime.context)
     question = routes.question_of(state)
     emit = emitter(context, runtime)
@@ -140,7 +140,7 @@ async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
     """Turn a worker's failure into a problem. Raises DiskStopped if the disk failed."""
     if fault := disk_fault(error.error):
         raise DiskStopped(fault) from fault
-    # Messages of other errors may reveal local paths.
+    # Messages of errors other than SpadeworkError might reveal local paths.
     ours = isinstance(error.error, SpadeworkError)
     said = str(error.error) if ours else type(error.error).__name__
     topic, effect = state["task"].topic.name, "This round found nothing for the topic."

@@ -44,7 +44,7 @@ ALL = 1.0
 
 
 async def price(context: SessionContext, state: ResearchState) -> float:
-    """Return the price of another round, and record it for replays."""
+    """Return the price of another round (0 to 1), and record it for replays."""
     rounds = len(state["rounds"])
     return await context.noted("price", f"round {rounds}", share(context.budget, rounds), 0.0)
 
@@ -158,7 +158,7 @@ def known_tasks(plan: Plan) -> list[Task]:
 
 
 def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
-    """Return one task per topic. The tasks share the page limit if they could exceed it."""
+    """Return one task per topic. The tasks share the page limit if their total could exceed it."""
     topics, share = len(plan.topics), int(budget.limits.pages * FIRST_ROUND_PAGES)
     most, broad = max(LEAST_PAGES * topics, share), load.broad or plan.question_type == "list"
     return [
@@ -307,8 +307,8 @@ def after_assess(state: ResearchState) -> list[Send] | str:
 
 
 def after_review(state: ResearchState) -> list[Send] | str:
-    """Return the workers that the review asks for, "write" if there are none, or "save" if the
-    review is done.
+    """Return "save" if there is no review or the review is done. Otherwise, return the workers that
+    the review requests, or "write" if it requests none.
     """
     review = state.get("review")
     return "save" if review is None or review.done else workers(state)

@@ -21,7 +21,7 @@ from spadework.tools.text.sentences import leads, sentences
 from spadework.tools.web.urls import hosts_for_urls, inert_addresses
 from spadework.values import Problem, Section, Sentence
 
-#: A section with fewer new sentences than this may keep some that repeat earlier sections.
+#: A section with fewer new sentences than this keeps some sentences that repeat earlier sections.
 LEAST_SAID = 4
 LEANING = "The sentence depended on one that was removed."
 LEADING = "Everything that the sentence introduced was removed."
@@ -29,7 +29,9 @@ AGAIN = "The sentence replaced an unsupported one and could not be checked itsel
 
 
 def settle_changes(section: Section, changes: Changes, findings: Findings) -> Checked:
-    """Return a section with its repairs applied, except any that made a passing sentence fail."""
+    """Apply repairs to a section, except those that replace a passing sentence with a failing
+    one. Return the section with its findings.
+    """
     old = judge_section(section, findings).findings
     new = iter(judge_section(section.changed(changes), findings).findings)
     kept, told = dict(changes), list[Finding]()
@@ -54,8 +56,8 @@ def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stat
 
 
 def keep_what_holds(checked: Checked, findings: Findings) -> tuple[Checked, list[Problem]]:
-    """Drop failed sentences and any that depend on them. Return what remains, and a problem for
-    each dropped sentence.
+    """Drop failed sentences and the sentences that depend on them. Return the remaining section,
+    and a problem for each dropped sentence.
     """
     section, gone = checked.section, dict[int, str]()
     while fallen := _fallen(checked, findings, gone):

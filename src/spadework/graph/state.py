@@ -93,9 +93,10 @@ class ResearchState(TypedDict, total=False):
     #: the settings' limit).
     wishes: str
     most_words: int
-    #: The run's start date, used in prompts because they must not read the clock.
+    #: The run's start date. Prompts use this, not the current date, so that a replay repeats them.
     asked_on: str
-    #: The classified follow-up, and the earlier report if it is revised.
+    #: `turn`: the classified follow-up; `before`: the earlier report, if this run revises or
+    #: extends it.
     turn: Required[Turn]
     before: Earlier | None
     #: Maps each rewritten section's new heading to its position in the earlier report.
@@ -141,7 +142,7 @@ class ResearchInput(BaseModel):
     in which every factual sentence cites the words of a source.
     """
 
-    # Input forms and models see only the question. Programs may set the other fields.
+    # Input forms and models see only the question. Programs can set the other fields.
     question: str = Field(description="What you want to know, as one complete question.")
     attachments: SkipJsonSchema[list[str]] = []
     session_id: SkipJsonSchema[str] = ""
@@ -212,7 +213,7 @@ class WorkerState(TypedDict, total=False):
     session_id: Required[str]
     question: Required[str]
     task: Required[Task]
-    #: Number of topics in the plan, and of workers in this round.
+    #: `topics`: number of topics in the plan; `tasks`: number of workers in this round.
     topics: int
     tasks: int
     #: Seconds that the model took to plan (0 without a model).

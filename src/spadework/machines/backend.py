@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     _checked: Backend = _this
 
 
-#: The oldest supported PostgreSQL (as `server_version_num`), and the maximum connections per
-#: worker.
+#: The oldest supported PostgreSQL (as `server_version_num`), and the maximum number of database
+#: connections per worker.
 OLDEST, OF_A_WORKER = 130_000, 14
 AWAY = "The database does not answer."
 _ADDRESS = "Check SPADEWORK_DATABASE_URL, and make sure that PostgreSQL is running at that address."

@@ -1,5 +1,5 @@
 """Connect to the database that the machines share, with one pool per process and event loop.
-Statements are retried while the server restarts, so they may be sent twice.
+Statements are retried while the server restarts, so a statement can be sent twice.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _WORKER_COUNTS = (
 
 
 def conninfo_of(url: str) -> str:
-    """Return libpq's connection string. Raises SettingsError for an invalid address."""
+    """Return the libpq connection string for a URL. Raises SettingsError if the URL is invalid."""
     try:
         given = conninfo_to_dict(url)
     except Error:
@@ -92,7 +92,7 @@ def where_is(url: str) -> str:
 
 
 def unusable(where: str, error: Exception) -> SettingsError:
-    """Return the error for an unusable database."""
+    """Return a SettingsError that says why the database `where` cannot be used."""
     return SettingsError(
         f"The database {where} cannot be used: {why(error)}.",
         hint="Check SPADEWORK_DATABASE_URL, or unset it to work without a database.",
@@ -111,7 +111,7 @@ MOST_CONNECTIONS = 6
 
 
 class Database:
-    """The database at an address. Use `opened` to share it."""
+    """A database and its connection pool. Call `opened` to share an instance."""
 
     def __init__(self, url: str) -> None:
         self.conninfo = conninfo_of(url)
@@ -131,7 +131,7 @@ class Database:
         self._users = 0
 
     async def ask(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return a statement's rows, retrying during outages. Raises DatabaseDown."""
+        """Execute a statement and return its rows, retrying in outages. Raises DatabaseDown."""
         return await self.retry(partial(self.ask_once, statement, values))
 
     async def retry(self, work: Callable[[], Awaitable[T]]) -> T:
@@ -147,7 +147,9 @@ class Database:
             await asyncio.sleep(AGAIN_SECONDS)
 
     async def ask_once(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Return a statement's rows without retrying. Raises psycopg.Error or TimeoutError."""
+        """Execute a statement and return its rows, without retrying. Raises psycopg.Error or
+        TimeoutError.
+        """
         async with (
             asyncio.timeout(CONNECT_SECONDS + STATEMENT_SECONDS),
             self.pool.connection() as connection,
@@ -271,7 +273,9 @@ class Changing:
 
 
 async def list_news(database: Database, known: Mapping[str, int]) -> dict[str, tuple[int, str]]:
-    """Return the lists newer than the `known` versions, by name. Raises DatabaseDown."""
+    """Return the version and rows of each list that is newer than its `known` version, by name.
+    Raises DatabaseDown.
+    """
     rows = await database.ask(_LIST_NEWS, (json.dumps(known),))
     return {name: (version, held) for name, version, held in rows}
 
@@ -308,7 +312,7 @@ def _connected(url: str) -> Iterator[Connection[TupleRow]]:
 
 class Looked(NamedTuple):
     """The state of a database.
-    - `where`: its address without the password; `number`: the `version` as a number.
+    - `where`: its name and host; `number`: the `version` as a number.
     - `most`, `free`: connections allowed and available.
     - `tables`: the last migration ("" if none).
     - `workers`: number of live workers; `waiting`, `running`: numbers of sessions.

@@ -1,5 +1,5 @@
-"""Migrate our tables with Alembic, and the other tables with the packages that define them. Only
-one process migrates at a time.
+"""Migrate our tables with Alembic, and the queue and checkpoint tables with the packages that
+define them. Only one process migrates at a time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LOCK_SECONDS = 60.0
 #: creation of indexes.
 AGAIN_SECONDS = 0.2
 MIGRATIONS = Path(__file__).parent / "migrations"
-#: The latest migration, which this version needs.
+#: The number of the latest migration, which this version of spadework needs.
 HEAD = max(path.name[1:5] for path in (MIGRATIONS / "versions").glob("v*.py"))
 _APPLIED = "CREATE TABLE IF NOT EXISTS queue_migrations (file text PRIMARY KEY)"
 

@@ -68,8 +68,8 @@ _BEAT = (
 @dataclass
 class Leaving:
     """Describes how a worker shuts down. Once `requested` is set, the worker takes no new sessions.
-    Its runs get `seconds` to finish, and `idle` returns the number of runs that it need not wait
-    for.
+    Its runs get `seconds` to finish. `idle` returns the number of runs for which the worker need
+    not wait.
     """
 
     seconds: float = 0.0
@@ -100,7 +100,9 @@ class Queue:
         self._task = self._app.task(name=TASK, queue=QUEUE)(research)
 
     async def put(self, session_id: str) -> None:
-        """Enqueue a session as soon as its user's limit allows. Raises DatabaseDown."""
+        """Enqueue a session if its user's limit allows. Otherwise, `sweep` enqueues it later.
+        Raises DatabaseDown.
+        """
         async with self._app.open_async(self._database.pool):
             for (ahead,) in await self._database.ask(_QUEUED, (session_id,)):
                 await self._put(session_id, ahead)
@@ -153,7 +155,7 @@ class Queue:
             await asyncio.wait((working,), timeout=DRAIN_LOOK_SECONDS)
 
     async def _stop(self, working: asyncio.Task[None]) -> None:
-        """Stop sessions and close their jobs, so that other workers continue at once."""
+        """Stop sessions and close their jobs, so that other workers continue them at once."""
         if not working.cancelling():
             working.cancel()
         for running in self._running.values():

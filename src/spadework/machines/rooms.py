@@ -47,13 +47,15 @@ class AskingSoon:
     async def ask(
         self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
     ) -> Rows | None:
-        """Return the rows, or None on timeout. `late` is called when a slow query finally ends."""
+        """Return the rows, or None if the database is down or too slow. If a query times out,
+        `late` is called when it finally ends.
+        """
         return None if self.down else await self.try_again(statement, values, late)
 
     async def try_again(
         self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
     ) -> Rows | None:
-        """Query even while the database is down. A response clears `down`."""
+        """Do the same as `ask`, but even while the database is down. A response clears `down`."""
         task = asyncio.ensure_future(self._once(statement, values))
         self._tasks.add(task)
         task.add_done_callback(self._over)
@@ -99,7 +101,7 @@ LOOK_SECONDS = 2.0
 FORGET_SECONDS = 3_600.0
 #: Number of heartbeats between removals of unused resources.
 FORGET_BEATS = 200
-#: Resource names longer than this, and those that may contain a key, are hashed.
+#: Resource names with more characters than this, or that might contain a key, are hashed.
 MOST_NAME = 200
 _LOOPBACK = re.compile(r"(?<![\w.-])(?:127\.\d|localhost\b|\[::1\])", re.IGNORECASE)
 _ASK = (
@@ -153,7 +155,7 @@ class PostgresRooms:
         self._work = asyncio.Event()
 
     def start(self) -> None:
-        """Start to listen for granted slots, and to renew or give back held ones."""
+        """Start listening for granted slots, and renewing or giving back held slots."""
         self._loop = asyncio.get_running_loop()
         self._clock = self._loop.time
         self._database.listening.tell(PLACES, self._notified)
@@ -196,7 +198,7 @@ class PostgresRooms:
     async def _enter(
         self, who: tuple[str, str, str, str], most: Callable[[], int], every: float, check: Check
     ) -> _Place | None:
-        """Return a new slot, or None if the database does not respond."""
+        """Wait for a new slot and return it, or return None if the database does not respond."""
         place = _Place(f"{self.process}-{next(self._numbers)}", self._clock())
         give_back = partial(self._give_back, who[0], place.ticket)
         called = self._waiting[place.ticket] = asyncio.get_running_loop().create_future()

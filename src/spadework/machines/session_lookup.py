@@ -75,7 +75,9 @@ async def bring_to_run(shared: SharedSessions, settings: Settings, kept: Kept) -
 
 
 async def _fill(shared: SharedSessions, folder: Path, kept: Kept) -> bool:
-    """Write missing files and events, and return whether events were missing."""
+    """Write a session's missing files and events to `folder`. Return whether events were
+    missing.
+    """
     await on_disk(make_folder, folder)
     names = await shared.file_names(kept.id)
     missing = [name for name in names if _may_be(name) and not (folder / name).exists()]
@@ -136,8 +138,8 @@ LIST_SECONDS = 3.0
 
 
 async def find(settings: Settings, session_id: str) -> bool:
-    """Copy a session here, or only its metadata while it is live (waiting or running). Return
-    whether it is live. Raises SettingsError or DiskFailed.
+    """Copy a session to this machine, or only its metadata while it is live (waiting or running).
+    Return whether the session is live. Raises SettingsError or DiskFailed.
     """
     if not is_session_id(session_id):
         return False
@@ -155,7 +157,7 @@ async def find(settings: Settings, session_id: str) -> bool:
 
 
 async def bring_recording(settings: Settings, session_id: str) -> None:
-    """Copy the journal of a finished session. Raises SettingsError or DiskFailed."""
+    """Copy a finished session's journal to this machine. Raises SettingsError or DiskFailed."""
     path = settings.home / "sessions" / session_id / JOURNAL
     if await find(settings, session_id) or await on_disk(path.exists):
         return
@@ -168,8 +170,8 @@ async def bring_recording(settings: Settings, session_id: str) -> None:
 
 
 async def know_all(settings: Settings, most: int | None = MOST_LISTED) -> frozenset[str]:
-    """Update the local list of sessions, and return the ids of live ones. Nothing changes if the
-    database is slow.
+    """Update the local list of sessions, and return the ids of live sessions. If the database is
+    slow or cannot be used, return an empty set.
     """
     with suppress(TimeoutError, SettingsError, DiskFailed):
         seconds = LIST_SECONDS if most else None
@@ -225,8 +227,8 @@ async def note_answer(settings: Settings, known: str, session_id: str) -> bool:
 
 
 async def answered_by(settings: Settings, known: str) -> str:
-    """Return the owner's session that gave the answer with this hash, or "".
-    Raises SettingsError or DiskFailed.
+    """Return the id of the user's session that gave the answer with this hash, or "" if there is
+    none. Raises SettingsError or DiskFailed.
     """
     asked = "SELECT session FROM answers WHERE owner = %s AND hash = %s"
     async with shared_sessions(settings) as shared:

@@ -131,7 +131,7 @@ class PostgresRows(JournalRows):
         await self._claim.write(_PUT_ANSWER, *row._replace(subject=subject))
 
     async def put_exchange(self, row: ExchangeRow) -> None:
-        """See `JournalRows.put_exchange`. Resending adds no second row."""
+        """See `JournalRows.put_exchange`. A retried statement adds no second row."""
         self._claim.exchanged += 1
         await self._claim.write(_PUT_EXCHANGE, self._claim.exchanged, *row)
 
@@ -146,7 +146,7 @@ class PostgresRows(JournalRows):
         """Do nothing."""
 
 
-#: A session is "coming" until all its data is stored, then "waiting", then "running".
+#: The states of a live session. Before these, a session is "coming" until its data is stored.
 LIVE = ("waiting", "running")
 #: States that can become "waiting".
 AGAIN = ("coming", "failed", "cancelled")
@@ -217,7 +217,7 @@ class New(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A session's row. `run` counts how often workers took it."""
+    """A session's row. `run` counts how often workers have claimed the session."""
 
     id: str
     owner: str
@@ -234,7 +234,7 @@ class Kept(NamedTuple):
 
 class Place(NamedTuple):
     """A session's position in the queue: `place` (from 1) of `of` waiting sessions, with `workers`
-    live workers. `most_runs` is 0 unless the user's limit delays the session.
+    live workers. `most_runs` is the user's limit if it delays the session, otherwise 0.
     """
 
     workers: int
@@ -273,17 +273,19 @@ class SharedSessions:
         return next((Kept(*row) for row in await self.database.ask(asked, (session_id,))), None)
 
     async def of_owner(self, owner: str, most: int | None) -> dict[str, str]:
-        """Return the states of an owner's newest sessions, by id."""
+        """Return the states of an owner's `most` newest sessions (None: all sessions), by id."""
         asked = "SELECT id, state FROM sessions WHERE owner = %s ORDER BY id DESC LIMIT %s"
         return dict(await self.database.ask(asked, (owner, most)))
 
     async def deleted(self, ids: Sequence[str]) -> list[str]:
-        """Return which of the sessions were deleted."""
+        """Return the ids of the deleted sessions among `ids`."""
         asked = "SELECT id FROM deleted WHERE id = ANY(%s)"
         return [one for (one,) in await self.database.ask(asked, (list(ids),))]
 
     async def take(self, session_id: str, worker: str) -> SessionClaim | None:
-        """Claim a session. Returns None if it must not run now."""
+        """Claim a session for a worker. Return None if the session is not live, or if its user's
+        limit is reached.
+        """
         [(run,)] = await self.database.ask(_TAKE, (session_id, worker))
         if run is None:
             return None
@@ -337,8 +339,8 @@ class SharedSessions:
         await self.database.ask(_SIGNAL, (session_id, one, kind, told, session_id))
 
     async def signals(self, session_id: str, after: int) -> tuple[int, list[Signal]]:
-        """Return how often workers took a session (0 if it was deleted), and the user's commands
-        after number `after`.
+        """Return how often workers have claimed a session (0 if it was deleted), and the user's
+        commands after number `after`.
         """
         rows = await self.database.ask(_SIGNALS, (after, session_id))
         taken = int(rows[0][0]) if rows else 0
@@ -364,7 +366,9 @@ class SharedSessions:
 
 
 async def copy_journal(database: Database, session_id: str, path: Path) -> None:
-    """Write the journal to `path` atomically. Raises DatabaseDown, OSError or sqlite3.Error."""
+    """Copy a session's journal from the database to `path` atomically. Raises DatabaseDown,
+    OSError or sqlite3.Error.
+    """
     draft = path.with_name(f".{secrets.token_hex(8)}.sqlite")
     rows = await SqliteRows.open(draft)
     try:
@@ -407,7 +411,7 @@ class _Cursor(AsyncCursor[DictRow]):
 
 
 class CheckpointSaver(AsyncPostgresSaver):
-    """Saves the graph's steps atomically, as long as the claim to the session holds. Any method
+    """Saves the graph's checkpoints atomically, if the claim to the session still holds. Any method
     may raise DatabaseDown or ClaimLost.
     """
 

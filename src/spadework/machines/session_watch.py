@@ -101,8 +101,8 @@ async def watch(
     shared: SharedSessions, settings: Settings, session_id: str, after: int, notify: Told
 ) -> AsyncGenerator[tuple[int, Event], None]:
     """Yield the events after number `after`, with their numbers, until the session ends. Before the
-    result is yielded, the session's folder is copied here. `notify` receives the reason if the
-    session has to wait. Raises DatabaseDown, or SessionNotFound if the session is deleted.
+    result is yielded, the session's folder is copied to this machine. `notify` receives the reason
+    if the session has to wait. Raises DatabaseDown, or SessionNotFound if the session is deleted.
     """
     from spadework.machines.database import EVENTS
     from spadework.machines.session_rows import LIVE
@@ -132,7 +132,7 @@ async def watch(
 async def forward_answers(
     shared: SharedSessions, session_id: str, stop: asyncio.Event, answers: asyncio.Queue[str]
 ) -> AsyncIterator[None]:
-    """Forward the user's commands to the run."""
+    """While the block runs, forward the user's answers and stop request to the run."""
 
     async def stopped() -> None:
         await stop.wait()
@@ -176,7 +176,7 @@ async def cancel(session: Session) -> bool:
 
 
 def told_now(event: Event) -> str:
-    """Return an event as a record line with the current time."""
+    """Return an event as a JSON line for the record, with the current time."""
     timed = event.model_copy(update={"v": VERSION, "at": datetime.now(UTC)})
     return timed.model_dump_json()
 

@@ -162,15 +162,15 @@ class SharedDayLimit(DayLimit):
         self._held_elsewhere = 0.0
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return what is left to spend today. If `settled`, amounts reserved for running calls are
+        """Return the money left for today. If `settled`, amounts reserved for running calls are
         not deducted.
         """
         left = super().free(settled=settled)
         return left if settled else left._replace(money=left.money - self._held_elsewhere)
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
-        """Report this process's spending and reservations, and fetch those of the other
-        processes.
+        """Report this process's spending and reservations (including `wish`), and fetch the totals
+        of the other processes.
         """
         coming = [_usual(wish, self.free())] if wish else []
         with self._lock:
@@ -213,7 +213,9 @@ def _usual(wish: HoldRequest, free: Free) -> float:
 
 
 async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, tuple[int, str]]:
-    """Return the lists newer than the `known` versions. Raises SettingsError or DiskFailed."""
+    """Return the version and rows of each list that is newer than its `known` version, by name.
+    Raises SettingsError or DiskFailed.
+    """
     async with shared_sessions(settings) as shared:
         from spadework.machines.database import list_news as news_of
 
@@ -252,7 +254,7 @@ class ListTable(ListFile[Row]):
         return self._take_row()[1]
 
     def take(self, version: int, rows: str) -> None:
-        """Replace the known rows with rows from the database."""
+        """Replace the rows last read with rows from the database."""
         self._known = version, self._rows.validate_json(rows)
 
     @contextmanager
@@ -273,8 +275,8 @@ class ListTable(ListFile[Row]):
 
 
 class SharedCheckpoints(AfterTelling, CheckpointSaver):
-    """Saves a claimed session's checkpoints in the database, each once all earlier events are
-    recorded.
+    """Saves a claimed session's checkpoints in the database. Each checkpoint is saved only after
+    all earlier events are recorded.
     """
 
     def __init__(self, claim: Claim, record: Record) -> None:

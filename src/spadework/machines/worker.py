@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from spadework.machines.session_rows import Kept, SessionClaim, SharedSessions
 
 
-#: A session that workers took more often than this has probably crashed them.
+#: A session that workers have claimed more often than this has probably crashed them.
 MOST_RUNS = 20
 _log = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ async def _run(shared: SharedSessions, claim: SessionClaim, session: Session) ->
     heeding = asyncio.create_task(_heed(shared, claim, session))
     try:
         await asyncio.wait((running, heeding), return_when=asyncio.FIRST_COMPLETED)
-        if heeding.done():  # raise what ended the run
+        if heeding.done():  # raise the error that ended the run
             heeding.result()
         return running.result()
     finally:

@@ -2,7 +2,7 @@
 
 Prompts contain no time, run id or completion order, so the same input gives the same prompt.
 
-Parts that may be dropped are in `{% filter part(KIND) %}` blocks, best first.
+Parts that can be dropped to shorten a prompt are in `{% filter part(KIND) %}` blocks, best first.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FORGED = re.compile(
 )
 
 
-#: The kinds of parts that may be dropped from a prompt: the text of a page, or an earlier quote.
+#: The kinds of parts that can be dropped from a prompt: the text of a page, or an earlier quote.
 Kind = Literal["page", "evidence"]
 
 #: Unicode noncharacters that mark the start of a part during rendering.

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-#: Seconds between capacity checks, since other processes use capacity too.
+#: Seconds between capacity checks. Checks are repeated because other processes use capacity too.
 LOOK_SECONDS = 1.0
 
 #: Called with the queue position (from 1) and the queue length.
@@ -44,7 +44,9 @@ class Stock:
         self._before = self.used()
 
     def fits(self, inside: int) -> bool:
-        """Return whether another fits if the `inside` running sessions use their full allowance."""
+        """Return whether another session fits when the `inside` running sessions use their full
+        allowance.
+        """
         limit = self.limit()
         expected = max(self.used(), self._before + inside * self.each)
         return limit is None or expected + self.each + self.spare <= limit
@@ -126,7 +128,7 @@ class Admission:
         self._line: list[_Waiter] | None = None  # in admission order; None after a change
         self._inside: Counter[str] = Counter()
         self._let = Counter[str]()  # number of each user's last admission
-        #: Sessions waiting for their user's answer.
+        #: Number of sessions that are waiting for their user's answer.
         self.out = 0
         self.closed = False
 

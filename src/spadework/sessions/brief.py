@@ -44,8 +44,8 @@ class Brief:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """Return a new session's brief. A follow-up inherits earlier questions and answers.
-        Otherwise, `earlier` is used. Raises SessionNotFound.
+        """Return a new session's brief. A follow-up inherits the earlier questions and answers of
+        the session that it follows. Other sessions use `earlier`. Raises SessionNotFound.
         """
         before = exchanges_before(home, follows) if follows else [(text, "") for text in earlier]
         return cls(question, attachments, follows, *_apart(before))
@@ -61,7 +61,7 @@ class Brief:
         return replace(made, kind=metadata.kind, pages=metadata.pages)
 
     def as_json(self) -> dict[str, Any]:
-        """Return all fields as JSON."""
+        """Return all fields as a JSON object."""
         return asdict(self)
 
     @classmethod
@@ -71,7 +71,7 @@ class Brief:
         return cls(**{**fields, **tuples})
 
     def state(self) -> dict[str, Any]:
-        """Return the graph's input."""
+        """Return the input for the research graph."""
         fields = {
             name: value for name, value in vars(self).items() if name not in ("kind", "pages")
         }

@@ -131,8 +131,8 @@ def _one_line(text: str) -> str:
 
 
 def read_feed(path: Path) -> Any:
-    """Return an Atom feed, or None if the file is missing. Raises SettingsError if the file is
-    something else.
+    """Return the Atom feed in a file, or None if the file is missing. Raises SettingsError if the
+    file is not an Atom feed.
     """
     with suppress(etree.XMLSyntaxError, ValueError):
         feed = etree.fromstring(path.read_bytes()) if path.exists() else None
@@ -142,8 +142,8 @@ def read_feed(path: Path) -> Any:
 
 
 def write_feed(path: Path, found: Changes) -> None:
-    """Add an entry to an Atom feed, creating it if needed. Raises SettingsError if the file is
-    something else.
+    """Add an entry to an Atom feed, creating the file if needed. Raises SettingsError if the file
+    is not an Atom feed.
     """
     if (feed := read_feed(path)) is None:
         feed = _feed(found)
@@ -197,9 +197,9 @@ async def post(url: str, found: Changes) -> None:
 
 
 async def run_again(settings: Settings, question: str, before: Result | None) -> Changes:
-    """Research a question again, and return the changes since `before` (none if it is None). Until
-    `mark_told` is called, later runs report these changes again. Raises SessionError if the
-    research fails.
+    """Research a question again, and return the changes since `before`. If `before` is None, there
+    are no changes. Until `mark_told` is called, later runs report these changes again. Raises
+    SessionError if the research fails.
     """
     fresh = settings.with_(knowledge=False, cache_mb=0, clarify=False, approve=False)
     session = Session.start(question, settings=fresh)

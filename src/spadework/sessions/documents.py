@@ -1,4 +1,4 @@
-"""Read files and fetched content in a temporary context."""
+"""Read local files, open temporary contexts for reading pages, and choose excerpts."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ class ReadPage(Value):
 
 
 async def read_file(path: Path, settings: Settings) -> ReadPage:
-    """Read a file, parsing untrusted content in a separate process. Raises SettingsError if it
-    cannot be opened, and FetchError if it cannot be read.
+    """Read a file, parsing its untrusted content in a separate process. Raises SettingsError if the
+    file is too large or cannot be opened, and FetchError if its content cannot be read.
     """
     began = time.monotonic()
     body, url = await asyncio.to_thread(_file, path)
@@ -104,8 +104,8 @@ def checked_address(text: str) -> str:
 
 
 def about(name: str, error: FetchError) -> FetchError:
-    """Return the error, prefixed with the name of the page or file unless the message
-    contains it.
+    """Return the error with the name of the page or file in front of the message. If the message
+    already contains the name, return the error unchanged.
     """
     if name in (said := str(error)):
         return error
@@ -132,8 +132,8 @@ def _file(path: Path) -> tuple[bytes, str]:
 async def temporary_context(
     settings: Settings, budget: Budget, tell: Callable[[str], None], alone: PagesAlone | None = None
 ) -> AsyncGenerator[SessionContext, None]:
-    """Open a context in a temporary folder. With `alone`, it only gathers pages. `tell` receives
-    messages about slow steps.
+    """Open a context in a temporary folder. With `alone`, the context only gathers pages. `tell`
+    receives messages about slow steps.
     """
     folder = await asyncio.to_thread(TemporaryDirectory, prefix="spadework-")
     try:
@@ -167,7 +167,7 @@ def excerpt(text: str, query: str, fits: Callable[[str], bool]) -> str:
 
 
 def of_quotes(result: Result) -> Result:
-    """Return the result with a report composed of quotes."""
+    """Return a copy of the result with a report composed of quotes."""
     sections = tuple(
         writer.section(topic.name, topic.evidence) for topic in result.topics if topic.evidence
     )

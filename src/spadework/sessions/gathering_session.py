@@ -1,4 +1,4 @@
-"""A session that gathers pages or reads one, without a report."""
+"""A session that gathers pages or reads one page, without writing a report."""
 
 from __future__ import annotations
 

@@ -34,9 +34,9 @@ async def research(
     providers: Sequence[Any] = (),
     on_event: Callable[[Event], None] | None = None,
 ) -> Result:
-    """Research a question. `follows` is an earlier session's id; for `providers`, see
-    `Session.search_with`. Raises SettingsError if the question is empty or a setting is unusable,
-    and SessionNotFound if `follows` is unknown.
+    """Research a question, and return the result. `follows` is an earlier session's id. For
+    `providers`, see `Session.search_with`. Raises SettingsError if the question is empty or a
+    setting is unusable, and SessionNotFound if `follows` is unknown.
     """
     session = Session.start(
         question, settings=settings, budget=budget, attachments=attachments, follows=follows
@@ -72,7 +72,7 @@ def research_sync(
 
 
 def run_to_end(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run `work`, even if an event loop is already running in this thread."""
+    """Run `work` and return its result, even if this thread is already running an event loop."""
     if not _loop_runs():
         return asyncio.run(work())
     runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)

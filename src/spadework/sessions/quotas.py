@@ -154,7 +154,7 @@ async def check(settings: Settings, *, replayed: bool = False) -> None:
 def place(
     settings: Settings, stop: asyncio.Event, progress: Callable[[str], None] | None
 ) -> AbstractAsyncContextManager[None]:
-    """Hold a slot for a session, once one is free. `progress` receives the queue position."""
+    """Wait for a free slot, and hold it for a session. `progress` receives the queue position."""
 
     def report_place(place: int, of: int) -> None:
         if progress:

@@ -64,7 +64,7 @@ async def replay(
         own = Path(temporary)
         await asyncio.to_thread(_copy, folder, own)
         try:
-            (own / JOURNAL).touch()  # SQLite reads a missing recording as an empty one.
+            (own / JOURNAL).touch()  # SQLite opens an empty file as an empty database.
             recording = await Recording.open(own / JOURNAL)
             async with aclosing(recording):
                 session = await _session(own, session_id, recording)

@@ -173,7 +173,7 @@ class Runs:
                 yield n, event
 
     async def cancel(self, session_id: str) -> None:
-        """Cancel a run, which can be resumed. Raises SessionNotFound."""
+        """Cancel a run. It can be resumed later. Raises SessionNotFound."""
         if session_id not in self._tasks:
             raise SessionNotFound(f"Session {session_id[:80]!r} is not running here.")
         run, task = self._runs[session_id], self._tasks[session_id]
@@ -230,7 +230,7 @@ class Runs:
         await self._forget(run)
 
     async def _forget(self, run: Run) -> None:
-        with suppress(OSError):  # harmless, since a finished session is not run again
+        with suppress(OSError):  # harmless, because a finished session is not run again
             await on_disk((run.session.folder / SERVED).unlink, missing_ok=True)
         run.end()
         self._runs.pop(run.session.session_id, None)

@@ -58,7 +58,7 @@ class Looked(Value):
 
 
 def hits_to_request(shown: int, settings: Settings) -> int:
-    """Return how many hits to request from each provider to show `shown`."""
+    """Return how many hits to request from each provider so that `shown` can be displayed."""
     return max(shown, RESULTS[settings.effort])
 
 

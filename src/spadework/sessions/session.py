@@ -209,7 +209,7 @@ class Session:
 
     @property
     def question(self) -> str:
-        """The question."""
+        """The research question, the query for gathering pages, or the URL of the page to read."""
         return self.brief.question
 
     @classmethod
@@ -224,8 +224,8 @@ class Session:
         earlier: Sequence[str] = (),
     ) -> Self:
         """Return a new session. If `follows` is an earlier session's id, the new session searches
-        only for facts missing from that session's pages. Without `follows`, `earlier` holds the
-        previous questions, oldest first. Raises SettingsError or SessionNotFound.
+        only for facts missing from that session's pages. `earlier` holds the previous questions,
+        oldest first, and is ignored if `follows` is set. Raises SettingsError or SessionNotFound.
         """
         question = " ".join(visible(question).split())
         if not question:
@@ -262,7 +262,7 @@ class Session:
         return made
 
     def attach(self, paths: Sequence[Path]) -> None:
-        """Attach files to read first. Call this before the run."""
+        """Attach files to read before searching. Call this before the run."""
         files = (*self.brief.attachments, *(str(path.absolute()) for path in paths))
         self.brief = replace(self.brief, attachments=files)
 
@@ -287,7 +287,7 @@ class Session:
         return self
 
     def replaying(self, replay: Replay) -> Self:
-        """Use a recording to answer requests. Call this before the run."""
+        """Answer the session's requests from a recording. Call this before the run."""
         self._replay, self.budget.replayed = replay, 0.0
         return self
 
@@ -334,7 +334,7 @@ class Session:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(admitted(*me, self._stop, progress))
             stack.enter_context(hold_session(self.folder))
-            # Another process may have run the session in the meantime.
+            # Another process might have run the session in the meantime.
             if await self._tell_ended(tell):
                 return
             await records.take_up()

@@ -28,7 +28,7 @@ SAVING_SECONDS, CANCEL_SECONDS, ANSWER_SECONDS = 1.0, 5.0, 0.4
 T = TypeVar("T")
 #: A stream item that says that the report must be written now.
 EMERGENCY = object()
-#: A stream item that marks the end.
+#: A stream item that marks the end of the stream.
 _END = object()
 
 
@@ -36,8 +36,8 @@ async def parts_until_deadline(
     stream: AsyncIterator[Any], context: SessionContext, unwritten: Mark = (0.0, 0.0)
 ) -> AsyncGenerator[Any, None]:
     """Yield the stream's parts and the recorded events. When the report must be written at once,
-    yield EMERGENCY. Stop shortly after the deadline, or as soon as the time left falls below
-    `unwritten` if writing has not begun by then.
+    yield EMERGENCY. If writing has not begun, stop as soon as the time left falls below
+    `unwritten`. Otherwise, stop shortly after the deadline.
     """
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)

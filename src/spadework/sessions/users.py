@@ -27,12 +27,12 @@ Row = TypeVar("Row", bound=Value)
 
 #: The version number of a list that has never been read.
 UNKNOWN = -1
-#: Maximum seconds to wait for a list.
+#: Maximum seconds to wait for the database to return a list.
 LIST_SECONDS = 5.0
 
 
 class ListFile(Generic[Row]):
-    """A list of rows in a file."""
+    """A list of rows stored in a JSON file."""
 
     def __init__(self, path: Path, rows: TypeAdapter[list[Row]]) -> None:
         self.path = path
@@ -51,7 +51,7 @@ class ListFile(Generic[Row]):
         return self.path.exists()
 
     def take(self, version: int, rows: str) -> None:
-        """Do nothing. Lists in a database are given their rows; a file is read by `current`."""
+        """Do nothing, because `current` reads the file. Lists in a database receive rows here."""
 
     def read(self) -> list[Row]:
         """Return all rows. Raises SettingsError if the file is damaged."""
@@ -65,7 +65,7 @@ class ListFile(Generic[Row]):
             ) from None
 
     def current(self) -> list[Row]:
-        """Return the latest rows, or none if the file is damaged."""
+        """Return the latest rows, or [] if the file is missing or damaged."""
         try:
             stat = self.path.stat()
         except OSError:
@@ -158,7 +158,7 @@ class Token(Value):
 
 
 class Tokens:
-    """The access tokens stored in a home folder or a shared database. Revoking the last one does
+    """The access tokens stored in a home folder or a shared database. Revoking the last token does
     not open the server to everyone.
     """
 
@@ -167,7 +167,7 @@ class Tokens:
 
     @property
     def any_user(self) -> bool:
-        """True if the server has users."""
+        """True if a token was ever created, even if all tokens have been revoked since."""
         return self.list.exists
 
     def listed(self) -> list[Token]:
@@ -175,7 +175,9 @@ class Tokens:
         return self.list.read()
 
     def add(self, name: str, scopes: Iterable[str] = USUAL) -> str:
-        """Create and return a token, which is shown only once. Raises SettingsError."""
+        """Create and return a token. Only its hash is stored, so it cannot be shown again. Raises
+        SettingsError if the name or a scope is invalid.
+        """
         user, asked = user_name(name), frozenset(scopes)
         if wrong := sorted(asked - frozenset(SCOPES)):
             raise SettingsError(must_be("A scope", f"one of {', '.join(SCOPES)}", wrong[0]))

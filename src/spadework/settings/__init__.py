@@ -1,5 +1,6 @@
-"""All settings, from environment variables such as `SPADEWORK_MINUTES` or keyword arguments.
-`docs/settings.md` and Studio's form show the fields' docstrings and bounds.
+"""Define all settings. They are read from environment variables such as `SPADEWORK_MINUTES`, or
+passed as keyword arguments. `docs/settings.md` and Studio's form show the fields' docstrings and
+bounds.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         return "" if self.home == self.common else self.home.relative_to(self.common).as_posix()
 
     def model_for(self, role: Role) -> str:
-        """Return a role's model as PROVIDER:NAME, or "" for none."""
+        """Return a role's model as PROVIDER:NAME, or "" if the role has none."""
         own = {"lead": "", "writer": self.writer_model}.get(role, self.judge_model)
         named = own or self.model
         if named or not self.openai_api_key or self.openai_base_url:

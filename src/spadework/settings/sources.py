@@ -32,7 +32,7 @@ _SITE = re.compile(r"(?:library|https?)://\S+|[^\s/:]+\.[^\s/:.]+", re.IGNORECAS
 
 
 def provider_alias(name: str) -> AliasChoices:
-    """Return a provider variable's names, with and without `SPADEWORK_`."""
+    """Return both names of a provider's variable, with and without `SPADEWORK_`."""
     return AliasChoices(f"SPADEWORK_{name}", name)
 
 
@@ -78,7 +78,7 @@ Sites = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_sites)]
 PREFIX = "SPADEWORK_"
 #: Variables with the prefix SPADEWORK_ that other modules read.
 _OTHERS = frozenset({"PROXY", "MCP_CONNECTION"})
-#: Variables of other research servers, with the equivalent setting or "".
+#: Variables of other research servers, mapped to the equivalent setting, or "" if there is none.
 _ELSEWHERE = {
     "DEFAULT_NUM_RESULTS": "",
     "DEFAULT_SEARCH_COUNTRY": "search_country",
@@ -97,7 +97,7 @@ _told: set[str] = set()
 
 
 def tell_unread(fields: Collection[str]) -> None:
-    """Log a warning for each unknown variable, once per process."""
+    """Log a warning for each unknown environment variable, once per process."""
     for name, sentence in unread(fields, os.environ):
         if name not in _told:
             _told.add(name)
@@ -105,7 +105,7 @@ def tell_unread(fields: Collection[str]) -> None:
 
 
 def unread(fields: Collection[str], environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each variable that no setting reads, with its warning."""
+    """Yield each variable that looks like a setting but is ignored, with a warning about it."""
     known = {field.upper() for field in fields} | _OTHERS
     for name in sorted(environ):
         own = name.upper().startswith(PREFIX) and name.upper().removeprefix(PREFIX)

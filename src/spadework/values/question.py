@@ -30,7 +30,7 @@ class Question(Value):
     - `earlier`: previous questions, oldest first; `answers`: their answers, "" if unknown.
     - `asked_on`: the ISO date of the run.
     - `wishes`: instructions on the report's form.
-    - `keeps`: the headings of an earlier report, if that report is kept and only added to.
+    - `keeps`: the headings of an earlier report that the run extends instead of rewriting.
     """
 
     text: str

@@ -24,7 +24,8 @@ from spadework.values.value import CODE, NOBODY, Value
 
 PUBLISHER_CHARS = 80
 _SIGN = re.compile(r"[\W_]+")
-#: Matches a web address given as a publisher's name. It is not shown, as it would become a link.
+#: Matches a web address given as a publisher's name. Such a name is not shown, because it would
+#: become a link.
 _ADDRESS = re.compile(r"://|^\S+\.[a-z]{2,}(?:/\S*)?$", re.IGNORECASE)
 
 
@@ -110,8 +111,9 @@ class Section(Value):
         return self.model_copy(update={"sentences": told})
 
     def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Section:
-        """Return the section with sentences replaced or removed by position. Empty parts and empty
-        table rows are dropped.
+        """Return the section with some sentences replaced. `changes` maps positions to new
+        sentences; an empty sequence removes a sentence. Empty parts and empty table rows are
+        dropped.
         """
         after = [tuple(changes.get(n, (one,))) for n, one in enumerate(self.sentences)]
         parts, at = [], 0
@@ -173,7 +175,7 @@ class Weakness(Value):
 
 class Review(Value):
     """An editor's review of a report. `sections` and `entries` are the report's sections and the
-    number of ledger entries at that time. `done` means that its changes have been attempted.
+    number of ledger entries at that time. `done` means that all requested changes were attempted.
     """
 
     verdict: str

@@ -101,7 +101,7 @@ class Tried(Value):
 class Unread(Value):
     """An unread hit with its relevance (0..1) as `score`. `late` means that time ran out."""
 
-    # A run that is resumed may have stored a `Hit` instead, which has other fields.
+    # A resumed run might have stored a `Hit` instead, which has other fields.
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
     topic: str = ""

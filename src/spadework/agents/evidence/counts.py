@@ -89,9 +89,9 @@ def with_lists(
 
 
 def with_tables(topic: Topic, judgement: Judgement, texts: Mapping[Page, str]) -> Judgement:
-    """Add the table rows that prove a computed value, and mark the topic as covered. Earlier
-    quotes are dropped if they did not cover it. Return the judgement unchanged if a model made
-    it, if no table fits, or if tables on several pages fit equally well.
+    """Quote the table rows that prove a computed value, and mark the topic as covered. If earlier
+    quotes did not cover the topic, drop them. Return the judgement unchanged if a model made it,
+    if no table fits, or if tables on several pages fit equally well.
     """
     if judgement.judge != CODE:
         return judgement
@@ -131,10 +131,12 @@ def _compute(question: str, text: str, title: str, url: str) -> Computed | None:
 def counts(
     plan: Plan, topic: Topic, own: Sequence[Evidence], pages: Mapping[str, str]
 ) -> list[Sentence]:
-    """Return the sentences computed from a topic's tables or lists. If a table gives a
-    sentence, it is the only one. A list gives one if it was cut, or if it is quoted whole and
-    the topic asks how many. Lists give none if a quote states the count that the topic asks
-    for. `pages` maps content hashes to page texts.
+    """Return the sentences computed from a topic's quoted tables or lists. `pages` maps content
+    hashes to page texts.
+    - If a table yields a sentence, all lists are ignored.
+    - A list yields a sentence if it was cut for length, or if it is quoted whole and the topic
+      asks for a count.
+    - Lists yield nothing if a quote already states the requested count.
     """
     asked, say = asked_of(plan, topic), Phrases(plan.language)
     if told := _told_rows(topic.question, own, pages, say):
@@ -159,8 +161,8 @@ class _Told(NamedTuple):
 def _told_rows(
     question: str, own: Sequence[Evidence], pages: Mapping[str, str], say: Phrases
 ) -> _Told | None:
-    """Return the value computed from quoted rows. Return None if there is no such value, or if a
-    single row already states it.
+    """Return a sentence with the value computed from quoted rows, and the ids of the rows. Return
+    None if there is no such value, or if a single row already states it.
     """
     by_page = {e.content_hash: e for e in own}
     for digest, page in by_page.items():
@@ -232,7 +234,7 @@ def lists(text: str, above: str = "") -> Iterator[Listed]:
             name = " ".join(plain(text[slice(*led)] if led else heading).split())
             lines = [text[text.rfind("\n", 0, start) + 1 : start] for start, _ in items]
             indents = [len(line) - len(line.lstrip()) for line in lines]
-            things = indents.count(min(indents))  # not nested
+            things = indents.count(min(indents))  # excludes nested items
             yield Listed(led, name.rstrip(":："), tuple(items), things)
 
 

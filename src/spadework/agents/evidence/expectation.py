@@ -46,7 +46,7 @@ def confirm_fact(
     plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView], late: Late
 ) -> tuple[Judgement, list[Problem]]:
     """Add quotes from independent pages that confirm or contradict a judgement about a fact.
-    Add at most MOST_QUOTED of each. If time runs out, return what was found so far and a
+    Add at most MOST_QUOTED of each kind. If time runs out, return what was found so far and a
     problem.
     """
     if topic.expects not in FACTS or not judgement.spots:
@@ -120,7 +120,7 @@ def _side(said: str, title: str, claims: Sequence[tuple[str, str]], asked: set[s
     return ""
 
 
-#: The question types that need evidence from SEVERAL domains.
+#: The question types that need evidence from at least SEVERAL domains.
 SEVERAL_VOICES: frozenset[QuestionType] = frozenset({"compare", "evaluate", "list", "latest"})
 SEVERAL = 3
 
@@ -144,7 +144,7 @@ _TECHNICAL = re.compile(
     r"\b(?:commands?|scripts?|programs?|apis?|syntax|configur\w+|snippets?|functions?)\b",
     re.IGNORECASE,
 )
-#: "Code" and up to two words before it, but not "codes" or "code P0420".
+#: Matches "code" and up to two words before it, but neither "codes" nor "code P0420".
 _CODE = re.compile(
     r"(?:(?:(?P<before>[\w'’]+)\s+)?(?P<by>[\w'’-]+)\s+)?(?<![\w-])code\b(?!\s+\w*\d)",
     re.IGNORECASE,
@@ -156,7 +156,7 @@ _ACTS = frozenset(("i", "you", "we", "they", "to"))
 
 
 def wants_code(asked: str) -> bool:
-    """Return whether a question may ask for source code."""
+    """Return whether a question might ask for source code."""
     return bool(_TECHNICAL.search(asked)) or any(
         not _is_named(found) for found in _CODE.finditer(asked)
     )
@@ -175,8 +175,7 @@ def _is_named(found: re.Match[str]) -> bool:
 LEAST_STEPS, LEAST_ITEMS = 2, 2
 #: A sentence with more separators (a comma, "and" or "or") than this counts as a list.
 LEAST_COMMAS = 1
-#: If a topic asks for a table and no entry is a table row, at least this many entries are accepted
-#: instead.
+#: If none of the evidence is a table row, this many entries satisfy a topic that asks for a table.
 LEAST_ROWS = 3
 #: Code can check only comparisons with exactly this many sides.
 SIDES = 2
@@ -264,7 +263,7 @@ _CHECKS: dict[Expected, Callable[[Topic, Sequence[Evidence]], bool]] = {
     "rows": _rows,
     "both sides": _both,
 }
-#: The maximum age of the newest evidence, in days.
+#: The maximum age of the newest evidence, in days, by required freshness.
 FRESH_DAYS: dict[Freshness, int] = {"now": 31, "recent": 366}
 #: A quote with fewer words than this and no code is probably a menu.
 LEAST_WORDS = 5
@@ -300,7 +299,7 @@ _KINDS: dict[QuestionType, _Kind] = {
 def shortfalls(
     plan: Plan, coverage: Mapping[str, Coverage], ledger: Sequence[Evidence], standard: Standard
 ) -> tuple[Shortfall, ...]:
-    """Return what the evidence found so far lacks. Topics without any evidence are skipped."""
+    """Return what is missing from the evidence so far. Topics without any evidence are skipped."""
     proven = {t.name: own for t in plan.topics if (own := [e for e in ledger if e.topic == t.name])}
     if not proven:
         return ()
@@ -379,8 +378,8 @@ def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[
 
 
 def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterator[Shortfall]:
-    """Yield shortfalls if the web evidence is too old, or if the evidence is from too few
-    domains.
+    """Yield a shortfall if all web evidence is too old or undated, and one if the evidence comes
+    from too few domains.
     """
     web = [e for e in ledger if not e.url.startswith(_LIBRARY)]
     if not web:

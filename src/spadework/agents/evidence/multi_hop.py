@@ -16,8 +16,8 @@ from spadework.values import Evidence, Recommendation, Topic
 
 #: The maximum number of names to follow, per page and in total.
 MOST_EACH, MOST_HOPS = 2, 4
-#: A name's score bonuses: one for each relation word in its sentence, and one for a "by" or "of"
-#: before it.
+#: The bonus to a name's score for each relation word in its sentence, and the bonus for a "by" or
+#: "of" before the name.
 ROLE, LINK = 2.0, 1.0
 #: The score bonus for a name with several words, and the minimum number of characters in a name.
 MANY, LEAST_CHARS = 0.5, 3
@@ -84,7 +84,7 @@ class Trail:
 
 def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]) -> Trail:
     """Return the names to follow for a question that identifies something by a relation ("the
-    director of X"). Other questions have none.
+    director of X"). For other questions, return an empty trail.
     """
     asked = stems(question)
     titled = any(asked <= stems(passage.page.title) for passage in shown)
@@ -106,7 +106,7 @@ def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]
 
 
 def led_on(topic: Topic, ahead: Sequence[Hop]) -> list[Recommendation]:
-    """Return the searches for a topic's next hops."""
+    """Return a recommended search for each hop in `ahead`."""
     purpose = f"“{topic.name}” led to it."
     return [
         Recommendation(query=hop.name, purpose=purpose, priority="high", led_to=True)

@@ -1,3 +1,3 @@
-"""Do the work of the model roles without a model. Results are deterministic, and all quotes come
-from sources.
+"""Plan, judge and write without a model. Results are deterministic, and all quotes come from
+sources.
 """

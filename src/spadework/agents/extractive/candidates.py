@@ -20,11 +20,11 @@ Kind = Literal["text", "item", "list", "code", "row"]
 #: The maximum number of characters quoted from a list.
 LIST_CHARS = 1_200
 ROW_CHARS, CODE_CHARS = 800, 2_500
-#: Kinds of blocks that a sentence may introduce.
+#: Kinds of blocks that a sentence can introduce.
 _LED = ("list", "code", "table")
 #: Endings of sentences that introduce what follows.
 _LEADS = (":", "：", "...", "…", "?", "？", "؟")
-#: The maximum number of sentences in a paragraph quoted whole.
+#: The maximum number of sentences in a paragraph that is quoted whole.
 MOST_TOGETHER = 3
 #: The dateline of a news story, such as "DESMOND, Ariz. (NWS) — ".
 _DATELINE = re.compile(
@@ -80,7 +80,7 @@ class Candidate:
 
 
 def candidates(shown: Sequence[PassageView]) -> list[Candidate]:
-    """Return all candidates in the passages, in order."""
+    """Return all quotable parts of the passages, in order."""
     furniture, texts = Furniture(shown), defaultdict[str, str](str)
     for passage in shown:
         texts[passage.page.url] += f"{passage.text}\n"
@@ -160,8 +160,8 @@ class _Passage:
         missing.
         """
         leans = n and language(self.language).needs_context(self._read(spans[n]))
-        # In a script without spaces, a previous sentence this short only names the topic, so quote
-        # both together.
+        # In a script without spaces, a previous sentence shorter than LEAST_CHARS only names the
+        # topic, so quote both sentences together.
         leans = leans or (n and not self._spaced and len(self._read(spans[n - 1])) < LEAST_CHARS)
         first = n - 1 if leans else n
         span = spans[first][0], spans[n][1]

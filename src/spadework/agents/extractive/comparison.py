@@ -61,7 +61,7 @@ def _is_aspect(words: Sequence[str], spoken: Language) -> bool:
 
 
 def is_nominal(text: str, spoken: Language) -> bool:
-    """Return whether a text may name one thing, judging by its length and first word."""
+    """Return whether a text can be the name of one thing, judging by its length and first word."""
     words = without_article(text, spoken).split()
     if not 0 < len(words) <= MOST_WORDS:
         return False

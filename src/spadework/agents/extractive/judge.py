@@ -24,7 +24,7 @@ from spadework.tools.text.markdown import plain
 from spadework.tools.text.passages import cut, headings
 from spadework.values import Evidence, Page, Plan, Recommendation, Topic
 
-#: The weight of question words that are only in the headings above a candidate.
+#: The weight of question words that occur only in the headings above a candidate.
 ABOVE = 0.5
 #: The weight of question words that do not belong to the current aspect.
 ASIDE = 0.3
@@ -32,8 +32,8 @@ ASIDE = 0.3
 #: Later pages get a smaller bonus.
 LENGTH, FIRST_PAGE = 0.15, 0.5
 #: A candidate's score is multiplied by (passage score) ** PASSAGE, and divided by (1 + position /
-#: DECAY_CHARS) ** DECAY. Each exponent was fitted on five of six data sets, and confirmed on the
-#: sixth.
+#: DECAY_CHARS) ** DECAY. A passage score counts as at least LEAST_PASSAGE. Each exponent was fitted
+#: on five of six data sets, and confirmed on the sixth.
 PASSAGE, LEAST_PASSAGE, DECAY, DECAY_CHARS = 0.5, 0.01, 0.25, 2_000
 #: The score factors for a candidate with the requested kind of value, or in the requested form.
 FITTING_VALUE, FITTING_FORM = 2.5, 1.5
@@ -47,9 +47,10 @@ ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
 #: proof must then state the answer itself, and if more than MOST_STATING pages prove a value, none
 #: of these proofs counts.
 FEW, MOST_STATING = 500, 2
-#: The fraction of shared words that makes one candidate repeat another.
+#: A candidate repeats another if they share more than this fraction of the words in the shorter
+#: one.
 SAME = 0.7
-#: Patterns for installation commands, code that uses something, and headings above pitfalls.
+#: Patterns for installation commands, import statements, and headings above pitfalls.
 _INSTALLS = re.compile(
     r"(?i)\binstal|\b(?:uv|cargo|npm|go) (?:add|get|i)\b|установ|インストール|安装"
 )
@@ -58,7 +59,8 @@ _PITFALLS = re.compile(r"(?i)caveat|pitfall|gotcha|troubleshoot|known (?:issue|p
 _AS_CODE = re.compile(
     r"(?i)`([^`]+)`|([\w.]+)(?= (?:module|package|library)\b)|\b(?:module|package|library) ([\w.]+)"
 )
-#: A how-to question with at most this many words besides the package's name asks for general use.
+#: A how-to question with at most this many words besides the package's name asks how to use the
+#: package in general.
 MOST_GENERAL = 1
 #: The minimum score of a candidate, relative to the best one.
 LEAST = 0.25
@@ -75,8 +77,11 @@ _STEPS = re.compile(r"^(?:```|\d+\. )", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Scored:
-    """A scored candidate. `own` holds its text's word stems, and `near` also includes its
-    headings' stems. `proves` means that it contains both the subject and the requested thing.
+    """A scored candidate.
+    - `own`: the word stems of its text.
+    - `near`: the word stems of its text and its headings.
+    - `fits`: whether it contains the requested kind of answer.
+    - `proves`: whether it contains both the subject and the requested thing.
     """
 
     candidate: Candidate
@@ -89,9 +94,9 @@ class Scored:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What to quote for a question, best first.
-    - `proven`, `denied`: whether the quotes prove every aspect, and whether any quote denies
-      one.
+    """The quotes for a question, best first.
+    - `proven`: whether the quotes prove every aspect of the question.
+    - `denied`: whether a quote denies what the question assumes.
     - `share`: the largest fraction of the question's words found in a single quote.
     - `missing`: word stems of the question that occur on no page.
     """
@@ -116,7 +121,7 @@ class Pool:
 
     def pages_about(self, question: str, named: Stems) -> set[str]:
         """Return the URLs of the pages about a module that the question names. If there are none,
-        return those of pages with any word stem in `named`, or else of all pages.
+        return the URLs of the pages with any word stem in `named`, or else of all pages.
         """
         modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
         titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}
@@ -127,7 +132,7 @@ class Pool:
 
     def ranked(self, slot: Slot, whole: Stems, naming: set[str]) -> list[Scored]:
         """Return the candidates for an aspect, best first. `naming` holds the URLs of the pages to
-        use, and `whole` the word stems of the whole question.
+        use, and `whole` holds the word stems of the whole question.
         """
         holding = Counter(stem for own in self.own for stem in own & whole)
         idf = {s: math.log(1 + len(self.own) / (holding[s] + 0.5)) for s in whole}
@@ -220,7 +225,8 @@ def _parts_first(
     further = sorted(more, key=lambda s: -s.score)[:1]
     pitfalls = [one for one in own if _PITFALLS.search(one.candidate.shown.heading)]
     parts = [*installs[:1], *uses[:1], *further, *pitfalls[:1]]
-    # If the package has a passage on the task ("stream responses"), the parts must have its words.
+    # If a passage about the package covers the task ("stream responses"), the chosen parts must
+    # contain the task's words.
     task = words.difference(*(head for (head, _), _ in headed if head <= subject))
     has_task = len(task) > MOST_GENERAL and any(
         held_words(task, one.near) == task for one in (*own, *modules)
@@ -229,7 +235,7 @@ def _parts_first(
     if not uses or held_words(words, met) < words:
         return ranked
     best = max(one.score for one in ranked)
-    proven = any(one.proves for one in parts)  # proofs come first, but parts keep their order
+    proven = any(one.proves for one in parts)  # the same for all parts, to keep their order
     return [replace(one, proves=proven, score=best) for one in parts]
 
 
@@ -250,8 +256,9 @@ def choose(
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
     """Return the best candidates that repeat nothing in `taken` or `quoted`. Proofs come first,
-    but items of the same list stay together. Together the candidates have at most `room`
-    characters, unless there is only one. For a proven fact, return at most MOST_PROVEN.
+    but items of the same list stay together. The total length is at most `room` characters, except
+    that the first candidate may be longer. For a proven fact, return at most MOST_PROVEN
+    candidates.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     best = max((one.score for one in ranked), default=0.0)
@@ -381,8 +388,8 @@ NEAREST, MOST_NEAREST = 0.5, 2
 def assess(
     plan: Plan, topic: Topic, shown: Sequence[PassageView], known: Sequence[Evidence]
 ) -> Judgement:
-    """Return what to quote for a topic, and whether it answers the topic. Quotes in `known` are
-    not repeated, unless they come from a page in `shown`.
+    """Choose quotes for a topic, and judge whether they answer it. Do not repeat quotes in `known`,
+    except those from a page in `shown`.
     """
     expects = {topic.expects, read(topic.question).expects}
     led = Trail() if "steps" in expects else trail(plan.question, shown, known)

@@ -135,8 +135,8 @@ def _by_side(among: Compared) -> list[str]:
 
 
 def in_context(question: Question) -> str:
-    """Return a follow-up with its subject in parentheses. "How fast is it?" becomes "How fast is
-    it (ferrolite)?".
+    """Append the previous subject to a follow-up question. "How fast is it?" becomes "How fast is
+    it (ferrolite)?". Return other questions unchanged.
     """
     about = taken_from_before(question)
     return f"{question.text.rstrip(' ?.!')} ({about})?" if about else question.text
@@ -162,8 +162,8 @@ def taken_from_before(question: Question) -> str:
 
 
 def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:
-    """Return a question's subjects. They are the subject of the first part, if there are several
-    parts, and the sides of comparisons.
+    """Return a question's subjects: the sides of its comparisons and, if the question has several
+    parts, the subject of the first part.
 
     Inferring more subjects from hits changed no report (benchmarks/README.md).
     """

@@ -17,12 +17,13 @@ from spadework.tools.text.language import DEFAULT, Language, language, language_
 from spadework.tools.text.sentences import sentences
 from spadework.values import Expected, Query, Question, QuestionType, Topic
 
-#: A part without a name needs at least this many content words to make sense alone.
+#: A part of a question that contains no name needs at least this many content words to make sense
+#: alone.
 LEAST_WORDS = 3
 #: Patterns for a sentence with its separator, and for the boundary between clauses.
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s)|[。！？；]|\n|\Z)\s*", re.DOTALL)
 _CLAUSE = re.compile(r"(?<=[;；])")
-#: The maximum words in a clause about the answer's form.
+#: The maximum number of words in a clause about the answer's form.
 WISH_WORDS = 25
 #: The question type and the expected kind of answer for each cue (such as "how many"). The first
 #: matching cue decides.
@@ -120,7 +121,7 @@ def _tells(text: str, spoken: Language) -> bool:
 
 
 def _expect(part: Asked) -> Asked:
-    """Drop expectations that code cannot check. Using them changed no report
+    """Drop an expected kind of answer that code cannot check. Keeping it changed no report
     (benchmarks/README.md).
     """
     return part if part.expects in _CHECKED else replace(part, type="general", expects="open")
@@ -227,7 +228,7 @@ def subject_of(text: str) -> str:
     return max(reversed(found), key=lambda run: len(run.split()), default=text.strip(" ?"))
 
 
-#: The maximum words between an article and its subject ("the harbour of Port Aldermere").
+#: The maximum number of words between an article and its subject ("the harbour of Port Aldermere").
 MOST_BETWEEN = 5
 
 
@@ -290,10 +291,10 @@ def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
 
 #: A question with more words than this contains pasted material.
 LONG = 45
-#: The maximum number of topics besides the whole question, and of queries per topic.
+#: The maximum number of topics besides the one for the whole question, and of queries per topic.
 MOST_PARTS, MOST_QUERIES = 5, 4
-#: The minimum and maximum words in a phrase that names a topic, and the minimum characters in a
-#: sentence to search for.
+#: The minimum and maximum number of words in a phrase that names a topic, and the minimum number
+#: of characters in a sentence to search for.
 PHRASE_WORDS, LEAST_CHARS = (2, 4), 30
 REQUEST_WORDS = 20
 _WORD = re.compile(r"[^\W_][\w'’+#$-]*|[^\w\s]")

@@ -45,7 +45,7 @@ DENIED_WORDS = 2
 LEAST_NEW = 2
 #: A cue (such as "how many") of at most this many words cannot contain the question's subject.
 CUE_WORDS = 3
-#: The maximum words besides the subject at the start of a definition.
+#: The maximum number of words besides the subject at the start of a definition.
 BESIDE_SUBJECT = 2
 #: The maximum number of characters between a number and what it counts.
 NEAR_CHARS = 40
@@ -73,7 +73,9 @@ def stems(text: str, code: str) -> Stems:
 
 
 class Slot:
-    """The kind of answer that an aspect asks for, and the words that must occur near it."""
+    """The kind of answer that an aspect of a question asks for, and the words that must occur near
+    the answer.
+    """
 
     def __init__(self, text: str, question: str, code: str) -> None:
         known = language(code)
@@ -117,7 +119,7 @@ class Slot:
         return self.kind not in _FORMS
 
     def fits(self, one: Candidate) -> bool:
-        """Return whether a candidate has the requested form."""
+        """Return whether a candidate contains the requested kind of value or has the right form."""
         text, code = one.text, one.language
         if self.kind == "date":
             return bool((weekdays if self._asks_weekdays else dates)(text, code) - self._numbers)

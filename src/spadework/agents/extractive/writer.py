@@ -10,9 +10,9 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.text.tables import named_cells, row_as_sentence, rows_between
 from spadework.values import Evidence, Part, Section, Sentence
 
-#: Kinds of entries that may hold column names.
+#: Kinds of evidence entries that can contain column names.
 _NAMES = ("columns", "cells")
-#: The minimum number of rows for a table.
+#: The minimum number of rows to show as a table. Fewer rows are written as sentences.
 LEAST_ROWS = 2
 
 
@@ -49,7 +49,7 @@ def _table(rows: Sequence[Evidence], columns: Evidence) -> Section:
 
 
 def rows_in(evidence: Evidence) -> list[Evidence]:
-    """Split an entry into one per table row, all with the same id."""
+    """Split an evidence entry into one entry per table row, all with the same id."""
     if evidence.kind not in ("row", "cells"):
         return [evidence]
     quote = evidence.quote
@@ -58,7 +58,7 @@ def rows_in(evidence: Evidence) -> list[Evidence]:
 
 
 def quote_entry(evidence: Evidence, columns: Evidence | None = None) -> Sentence:
-    """Convert a quote to a sentence. A row includes its column names."""
+    """Convert a quote to a sentence. The sentence for a table row includes the column names."""
     quote, ids = evidence.quote, tuple[str, ...]([evidence.id])
     if evidence.kind == "code":
         return Sentence(text=quote, evidence_ids=ids, code=True, language=evidence.language)
@@ -95,7 +95,7 @@ def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
 
 def own_words(sentence: Sentence, cited: Sequence[Evidence]) -> bool:
     """Return whether a sentence consists of whole quoted sentences. A fragment does not count,
-    because it may say the opposite.
+    because it might say the opposite of the whole sentence.
     """
     rows = (row for e in cited for row in rows_in(e))
     if any(quote_entry(e, columns_of(e, cited)).text == sentence.text for e in rows):

@@ -1,7 +1,7 @@
 """Send a role's prompt to its model and return an answer of the requested type.
 
-If a reply has the wrong format, it is requested again. If that fails too, the caller works without
-the model.
+If a reply has the wrong format, the model is asked to correct it. If that fails too, the caller
+works without the model.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Call(NamedTuple):
     async def answered(
         self, record: Record, journal: Journal, text: str, shape: type[BaseModel]
     ) -> None:
-        """Report an answered call, and whether the answer has the requested format."""
+        """Record an answered call, and whether the answer has the requested format."""
         try:
             parse_answer(text, shape)
         except ValidationError as error:
@@ -69,7 +69,7 @@ class Call(NamedTuple):
     async def failed(
         self, record: Record, journal: Journal, error: SpadeworkError | BudgetSpent
     ) -> None:
-        """Report a failed call."""
+        """Record a failed call and its error."""
         verdict: Verdict = "failed"
         for kind, said in _VERDICTS.items():
             if isinstance(error, kind):
@@ -108,11 +108,11 @@ MOST_CUTS, CUT_AWAY = 6, 0.3
 #: The maximum number of attempts to get a well-formed reply. The lead (the planning role) gets
 #: more, because the whole run depends on its plan.
 TRIES, LEAD_TRIES = 2, 3
-#: Keep only this fraction of the tokens that would fit, because texts are cut by characters, which
-#: only approximates tokens.
+#: When a request is shortened, the fraction to keep of the tokens that would fit. It is below 1,
+#: because texts are cut by characters, which only approximate tokens.
 CLOSE = 0.97
-#: The number of calls sent to the fallback after a role's model failed. It doubles with each
-#: failure.
+#: The number of calls sent to the fallback before a failed model is tried again. It doubles with
+#: each failure.
 REST = 4
 #: The fraction of a call's time that the role's own model gets before the fallback is asked.
 FIRST_SHARE = 0.6
@@ -377,8 +377,8 @@ async def first_of(
     extract: Callable[[], T],
     effect: str = "This step was done without the model.",
 ) -> tuple[T, list[Problem]]:
-    """Return the model's answer. Without a model, or if it fails, return the value of `extract`.
-    Also return any problems.
+    """Return the model's answer. If there is no model, or if the model fails, return the value of
+    `extract`. Also return any problems.
     """
     if model is None:
         return await asyncio.to_thread(extract), []

@@ -41,9 +41,10 @@ if TYPE_CHECKING:
 
 #: The number of attempts per request at a failing endpoint, and at a busy one.
 ATTEMPTS, BUSY_ATTEMPTS = 3, 6
-#: The number of attempts to learn what the endpoint accepts.
+#: The maximum number of attempts to learn what the endpoint accepts.
 LESSONS = 4
-#: The maximum number of tokens in a request, and the extra tokens allowed for reasoning.
+#: The maximum number of tokens in a request, and the extra tokens that an answer may use for
+#: reasoning.
 _REQUEST_TOKENS, _THOUGHT_TOKENS = 50_000, 8_000
 #: The number of seconds before the first retry at a busy endpoint. It doubles with each retry.
 BUSY_SECONDS = 0.5
@@ -81,7 +82,7 @@ class Endpoint:
         self._news = [] if news is None else news
         self._preparing = asyncio.Lock()
         self._listed = False
-        #: The latest failure, or "" after an answer.
+        #: The message of the latest failure, or "" after a successful answer.
         self.failing = ""
 
     async def close(self) -> None:
@@ -119,7 +120,7 @@ class Endpoint:
                 self._do_without(lesson)
                 if last:
                     raise
-            except CutInSilence:  # the next try knows the context
+            except CutInSilence:  # the context size is now known
                 if last:
                     raise
             except Overlong as lesson:
@@ -216,7 +217,9 @@ class Endpoint:
         return reply.text
 
     def _compare_counts(self, request: Request, reply: ServerReply) -> None:
-        """Raise CutInSilence if the server read far fewer tokens than were sent."""
+        """Learn how the server counts tokens. Raise CutInSilence if it read far fewer tokens than
+        were sent.
+        """
         if reply.usage is None:
             return
         count = reply.usage[0]

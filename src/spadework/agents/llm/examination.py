@@ -1,5 +1,5 @@
-"""Test with thirty examples whether a model can judge sentences against their sources. Half
-paraphrase the source, and half have one false detail.
+"""Test with thirty examples whether a model can judge sentences against their sources. Half of the
+sentences paraphrase their source, and half contain one false detail.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from spadework.values import Value
 
 #: A model needs LEAST_RIGHT right verdicts out of OF to pass.
 LEAST_RIGHT, OF = 28, 30
-#: The maximum number of false sentences that a passing model calls supported.
+#: To pass, a model may call at most this many false sentences supported.
 MOST_LET_THROUGH = 1
 LEAST_ASKED = 20
 #: The minimum context size, in tokens, for asking everything in one call.
@@ -36,7 +36,8 @@ WHOLE_CONTEXT = 8_000
 #: The number of sentences per call if the context is smaller than WHOLE_CONTEXT, or after a reply
 #: was cut off.
 BATCH = 10
-#: How long a result is valid. The server's model may change under the same name.
+#: The number of seconds that a result stays valid. The server's model might change under the same
+#: name.
 KEPT_SECONDS = 30 * 86_400
 
 

@@ -27,7 +27,7 @@ ANSWERS: dict[Role, int] = {
     "writer": 900,
     "verifier": 600,
 }
-#: The tokens to expect for reasoning before a long answer.
+#: The number of tokens to expect for reasoning before a long answer.
 THOUGHTS = 2_000
 #: The number of answer lengths to remember per role.
 REMEMBERED = 8
@@ -47,16 +47,17 @@ def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
 
 RoomName = Literal["max_tokens", "max_completion_tokens"]
 
-#: How long stored lessons are valid. Later, the server may run another model.
+#: The number of seconds that stored lessons stay valid. After that, the server might run another
+#: model.
 KEPT_SECONDS = 7 * 86_400
-#: Writing a token takes as long as reading this many.
+#: The assumed time to write a token, as a multiple of the time to read one.
 WRITTEN = 6
 #: The minimum number of tokens for measuring speed. With fewer, latency dominates.
 LEAST_WORK = 100
 #: The minimum plausible context size, in tokens.
 LEAST_CONTEXT = 1_000
-#: If the server's token count is below this fraction of ours, the server dropped text. Different
-#: tokenizers alone do not differ that much.
+#: If the server's token count is below this fraction of ours, the server dropped text. Tokenizers
+#: do not differ that much.
 CUT_SHARE = 0.6
 #: The minimum number of tokens for comparing our count with the server's, and the maximum ratio of
 #: the server's count to ours.
@@ -152,13 +153,13 @@ class Lessons:
 
 
 class Gate:
-    """A limit on concurrent calls to an endpoint. A refused call halves it, and `limit` answers in
-    a row raise it by one.
+    """A limit on concurrent calls to an endpoint. A refused call halves the limit, and `limit`
+    answers in a row raise it by one.
     """
 
     def __init__(self, address: str) -> None:
         self._address = address
-        #: Infinite until the endpoint refuses a call.
+        #: The maximum number of concurrent calls. It is infinite until the endpoint refuses a call.
         self.limit = float("inf")
         self._lock = threading.Lock()
         self._room = Room()
@@ -212,7 +213,7 @@ class Gate:
 GATES: dict[str, Gate] = {}
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=GATES.clear)  # a fork has no running calls
+    os.register_at_fork(after_in_child=GATES.clear)  # a child process has no running calls
 
 
 def gate_at(address: str) -> Gate:

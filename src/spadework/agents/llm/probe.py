@@ -30,12 +30,12 @@ from spadework.tools.web.urls import host_of
 
 #: The maximum number of seconds for fetching a server's model list.
 LIST_SECONDS = 5.0
-#: The maximum number of seconds that a web page waits for a server's model list.
+#: The maximum number of seconds that the web interface waits for a server's model list.
 OFFER_SECONDS = 1.0
 #: The label of the default choice if no model is set.
 NO_MODEL = "No model: quotes only"
-#: Names of the context size, by server: vLLM and SGLang; OpenRouter, Together and LiteLLM; Groq;
-#: LM Studio and Mistral; llama.cpp (the size in use, then the trained size).
+#: JSON fields that give a model's context size, by server: vLLM and SGLang; OpenRouter, Together
+#: and LiteLLM; Groq; LM Studio and Mistral; llama.cpp (the size in use, then the trained size).
 _NAMES = (
     "max_model_len",
     "context_length",
@@ -70,7 +70,9 @@ async def listed_models(settings: Settings) -> list[str]:
 
 
 async def listed_context(settings: Settings, model: str, journal: Journal) -> int:
-    """Return a model's context size from its server's list of models, or 0 if it is not listed."""
+    """Return a model's context size in tokens from its server's list of models, or 0 if the list
+    cannot be read or does not give the size.
+    """
 
     async def work() -> int:
         entries = (await fetch_model_list(settings))["data"]
@@ -91,11 +93,11 @@ def _context(entry: dict[str, Any]) -> int:
 
 
 GREETING = "Answer with one word: OK."
-#: The maximum tokens in a test answer from the user's own server.
+#: The maximum number of tokens in a test answer from the user's own server.
 FEW_TOKENS = 16
-#: The maximum tokens in a provider's test answer, including reasoning.
+#: The maximum number of tokens in a provider's test answer, including reasoning.
 SOME_TOKENS = 256
-#: HTTP statuses that may mean an unknown model.
+#: HTTP statuses that might mean that the server does not have the model.
 _PERHAPS_UNKNOWN = (400, 404, 422)
 MOST_NAMED = 5
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 _OPENAI = "https://api.openai.com/v1"
-#: Shorter keys are not redacted, because keys of local servers are often ordinary words.
+#: API keys with fewer characters than this are not redacted, because keys of local servers are
+#: often ordinary words.
 LEAST_SECRET = 8
 #: Names of reasoning models, which reject a temperature.
 _REASONING = re.compile(r"^(?:.*/)?(?:gpt-5|o\d)")
@@ -78,7 +79,7 @@ def chat_model(
     chat = OpenAIChat(
         http_async_client=connections,
         model=model,
-        api_key=settings.openai_api_key or SecretStr("none"),  # a local server accepts any word
+        api_key=settings.openai_api_key or SecretStr("none"),  # a local server accepts any key
         base_url=settings.openai_base_url or None,
         timeout=settings.model_seconds,
         max_retries=0,
@@ -109,7 +110,9 @@ def check_address(base_url: str) -> None:
 
 
 def provider_of(name: str) -> tuple[str, str]:
-    """Split PROVIDER:NAME at its first colon. Local names may contain more colons."""
+    """Split PROVIDER:NAME at its first colon, because local names may contain more colons. If there
+    is no colon, the provider is "openai".
+    """
     provider, colon, model = name.partition(":")
     return (provider, model) if colon else ("openai", name)
 

@@ -81,7 +81,8 @@ def read_reply(status: int, headers: Mapping[str, str], body: bytes) -> ServerRe
         if status < 300:
             what = "a web page" if text.startswith("<") else "words" if text else "nothing"
             return ServerReply("error", reason=f"{what} in place of JSON", code=NOT_JSON)
-    data = data[0] if isinstance(data, list) and len(data) == 1 else data  # Gemini lists its errors
+    # Gemini wraps an error in a list.
+    data = data[0] if isinstance(data, list) and len(data) == 1 else data
     if error := error_in(data, status):
         after = seconds_of(headers.get("retry-after", ""))
         words, status, code = error
@@ -262,7 +263,7 @@ def _add(message: dict[str, Any], piece: Mapping[str, Any]) -> None:
 
 #: The maximum number of characters quoted from a server's message.
 MOST_SAID = 300
-#: A smaller number in an error message is not taken for a context limit.
+#: The minimum plausible context limit, in tokens. Smaller numbers in error messages are ignored.
 LEAST_CONTEXT = 256
 
 

@@ -82,7 +82,7 @@ class Known:
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        """The numbers and months, written in any form. Version 3.2.17 also yields 3.2."""
+        """The numbers and months in the text, in any notation. Version 3.2.17 also yields 3.2."""
         dates = {f"m{int(month)}" for month in _ISO.findall(self.text)}
         series = {match[1] for match in _VERSION.finditer(self.text)}
         versions = {match[1] for match in _MARKED_VERSION.finditer(self.text)}
@@ -189,8 +189,8 @@ def reason_to_refuse(
     code: str = "",
 ) -> str:
     """Return why a sentence must be removed whatever the judging model says, or "" if it may stay.
-    It must cite evidence. Its addresses and inline code must occur in the cited `pages`, their
-    metadata or the question. Inline code may also occur in `code`, the report's own code.
+    A sentence must cite evidence. Its addresses and inline code must occur in the cited `pages`,
+    their metadata or the question. Inline code may also occur in `code`, the report's own code.
     """
     if not cited:
         return "It cites no evidence."
@@ -272,7 +272,7 @@ def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -
 
 def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
     """Return a relation that no quote states, or "". Only words near a name or before "of" are
-    checked, since "parent" need not mean a person (a database table can have a parent).
+    checked, because "parent" need not mean a person (a database table can have a parent).
     """
     code = _spoken(near)
     sides = language(code).other_side
@@ -345,7 +345,7 @@ def _singular(name: str) -> str:
 
 
 def _opening_words(said: str, code: str) -> set[str]:
-    """Return the words that begin a sentence and may be names. Ignore words before a comma or
+    """Return the words that begin a sentence and might be names. Ignore words before a comma or
     colon ("Meanwhile,"), which are rarely names.
     """
     known = language(code)

@@ -14,15 +14,16 @@ from spadework.values import STATE_WORDS, Evidence, Result, Round, Section, Sent
 
 #: The fraction of a section's passages to keep when shortening it.
 KEPT = 0.5
-#: Kinds of entries that stay together in one list, table or code block.
+#: Kinds of evidence that form lists, tables and code blocks. Adjacent sentences that cite the same
+#: kind from the same page are kept or dropped together.
 _TOGETHER = ("item", "row", "cells", "code")
 
 
 def shorter(
     section: Section, asked: str, ledger: Mapping[str, Evidence], repeated: Collection[str] = ()
 ) -> Section:
-    """Return the section with only the half of its passages that best matches the question
-    `asked`. Drop passages whose sentences are all in `repeated`.
+    """Return the section cut to the half of its passages most relevant to the question `asked`.
+    Passages whose sentences are all in `repeated` are always dropped.
     """
     passages = _passages(section.sentences, ledger)
     code = spoken(asked)
@@ -59,8 +60,9 @@ def _passages(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> list[
 def longer(
     section: Section, ledger: Sequence[Evidence], texts: Mapping[str, PageText], first: int
 ) -> tuple[Section, list[Evidence]]:
-    """Return the section rebuilt from all ledger entries on its topic. If it already cites them
-    all, add the sentences next to its quotes as new entries, numbered from `first`.
+    """Return a longer version of the section, and any new ledger entries that it cites. If the
+    section does not cite all ledger entries on its topic, it is rebuilt from them. Otherwise, the
+    sentences next to its quotes are added as new entries, numbered from `first`.
     """
     own = [e for e in ledger if e.topic == section.heading]
     told = {id_ for one in section.sentences for id_ in one.evidence_ids}

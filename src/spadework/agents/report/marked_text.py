@@ -32,7 +32,7 @@ MOST_IN_RANGE = 12
 
 
 def uniform(text: str) -> str:
-    """Rewrite citation marks outside inline code in the form `[E1, E2]`."""
+    """Normalize citation marks to the form `[E1, E2]`, except in inline code."""
     return beside_code(text, _uniform)
 
 
@@ -64,7 +64,7 @@ _MARK = re.compile(MARK_IDS)
 #: Citation marks before a sentence's final punctuation.
 _BEFORE_STOP = re.compile(rf"((?:\s*{MARK_IDS})+)([.!?:…。！？：]+)")
 _ID = re.compile(r"E\d+")
-#: An answer that is a single fenced block with citation marks.
+#: A model's answer that consists of one fenced Markdown block with citation marks.
 _WHOLE = re.compile(r"```(?:md|markdown)?[ \t]*\n((?:(?!```).)*\[E\d+.*)\n```", re.DOTALL)
 _TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|</?[a-zA-Z!?][^>]*>", re.DOTALL)
 _STOPS = ".!?:…。！？："
@@ -84,8 +84,9 @@ class _Made:
     parts: list[Part] = field(default_factory=list)
 
     def goes_on(self, first: int) -> Part | None:
-        """Remove and return the numbered list, if any, that a new list starting at `first`
-        continues. The parts between the two lists become part of the earlier list's last item.
+        """Find the numbered list that a new list continues, given the new list's `first` number.
+        Remove the earlier list from `parts` and return it, or return None if there is none. Any
+        parts between the two lists join the earlier list's last item.
         """
         forms = [part.form for part in self.parts]
         if first < 2 or "steps" not in forms:
@@ -337,8 +338,8 @@ def _fence(code: Sentence) -> str:
 
 
 def parts_of(section: Section) -> Iterator[tuple[Part, list[tuple[Sentence, ...]]]]:
-    """Yield each layout part of a section with its sentences, grouped by item. A sentence outside
-    all parts becomes a paragraph.
+    """Yield each layout part of a section with its sentences, grouped by item. Each sentence
+    in a part laid out by code, or in no part, becomes a paragraph.
     """
     at = 0
     for part in section.parts:
@@ -369,7 +370,7 @@ def joined_ids(sentence: Sentence, ids: Sequence[str]) -> str:
 
 
 def one_a_heading(sections: Sequence[Section]) -> tuple[Section, ...]:
-    """Merge sections with the same heading."""
+    """Merge sections that have the same heading, ignoring case."""
     made: dict[str, Section] = {}
     for section in sections:
         first = made.get(section.heading.casefold())

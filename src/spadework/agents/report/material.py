@@ -25,7 +25,7 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.web.urls import domain_of
 from spadework.values import Evidence, Section, Sentence
 
-#: The maximum characters in the line that shows an entry, and in code quoted in that line.
+#: The maximum characters of a quote shown instead of a claim, and of code shown after a claim.
 LINE_CHARS, CODE_CHARS = 220, 100
 
 
@@ -45,9 +45,9 @@ class Entry(NamedTuple):
 
 
 def entries_of(evidence: Sequence[Evidence], *, around: bool = False) -> list[Entry]:
-    """Return the entries to show in one prompt, without repeating text or claims. Unless `around`
-    is set, the sentence before or after a prose quote is shown only if one of the two depends on
-    the other ("However, …").
+    """Return the entries to show in one prompt, without repeating text or claims. An entry includes
+    the sentences before and after its quote. If `around` is false and the quote is prose, they are
+    included only where one sentence refers back to the other ("However, …").
     """
     pages, made, told = dict[str, Evidence](), list[Entry](), defaultdict[str, str](str)
     for e in evidence:
@@ -78,7 +78,9 @@ def _about(evidence: Evidence, first: Evidence) -> str:
 
 
 def day(moment: datetime | None) -> str:
-    """Format a page's date with its weekday, so that "Saturday" can be matched to a date."""
+    """Format a page's date with its weekday, so that a model can match "Saturday" to a date. Return
+    "" for None.
+    """
     return f"{moment:%Y-%m-%d, %A}" if moment else ""
 
 
@@ -108,8 +110,8 @@ def speaks_of(evidence: Evidence, must: str) -> bool:
 
 
 def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
-    """Map each entry's id to the entry, or to one on the same page whose slightly longer quote
-    includes the entry's quote. Claims of entries mapped to the same one are combined.
+    """Merge entries whose quote is contained in a slightly longer quote from the same page. Return
+    the merged entry for each entry's id. It has the claims of all entries merged into it.
     """
     alike: dict[tuple[str, str], list[Evidence]] = defaultdict(list)
     for e in ledger:
@@ -179,7 +181,8 @@ class Material:
     """The material for writing and checking a report.
     - `ledger`: the entries, keyed by id.
     - `pages`: the page texts, keyed by content hash.
-    - `language`, `code`: the report's language ("" if unknown), and the code in the report.
+    - `language`: the report's language code, or "" if unknown.
+    - `code`: the program code and file names in the report.
     - `questions`: the topics' questions, keyed by topic name.
     """
 
@@ -203,13 +206,13 @@ class Material:
         return [self.ledger[id_] for id_ in ids if id_ in self.ledger]
 
     def refused(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
-        """Return why a sentence with this evidence must be removed, or ""."""
+        """Return the reason to remove a sentence that cites this evidence, or "" to keep it."""
         return reason_to_refuse(
             sentence, cited, self._pages(cited), Known(self.question), self.code
         )
 
     def unfounded(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
-        """Return a note on figures, dates and names absent from the cited pages, or ""."""
+        """Return a note on the sentence's figures, dates or names that no cited page has, or ""."""
         there = [*self._pages(cited), Known(self.question)]
         # A conclusion may use names from the code in the report, so they count as known.
         known = [*there, Known(self.code)] if sentence.inferred else there
@@ -221,7 +224,7 @@ class Material:
         return replace(self, code="\n\n".join([*_FILE.findall("\n".join(names)), *told]))
 
     def support_heading(self, heading: str, cited: Sequence[Evidence]) -> str:
-        """Return a heading on one line, or "" if this evidence does not support it."""
+        """Return the heading on one line, or "" if the cited evidence does not support it."""
         there = [*self._pages(cited), told_of(cited), Known(self.question)]
         return keep_founded_heading(heading, there, self.home)
 

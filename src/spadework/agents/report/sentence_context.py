@@ -17,11 +17,12 @@ LEAD_WORDS = 8
 @dataclass(frozen=True)
 class Place:
     """A sentence's position in the layout of its section.
-    - `after`: the position of the sentence that it follows.
-    - `row`, `column`: for a table cell, the positions of its row label, and the name of its
-      column.
-    - `ahead`: the positions of the sentences that it may introduce.
-    - `alone`: whether it has no context, because the program, not a writer, laid it out.
+    - `after`: the position of the preceding sentence, or None.
+    - `row`: for a sentence in a table cell, the positions of the sentences in its row label.
+    - `column`: the name of the cell's column.
+    - `opens_row`: whether the sentence is a row label.
+    - `ahead`: the positions of the sentences that this sentence can introduce.
+    - `alone`: whether the sentence has no context because code, not a writer, laid it out.
     """
 
     after: int | None = None
@@ -61,12 +62,12 @@ class Stated:
 
     @property
     def in_order(self) -> str:
-        """The text for a reader who has seen the preceding sentences."""
+        """The text, with its row and column, for a reader who has seen the preceding sentences."""
         return f"{self.row}: {self.sentence.text}" if self.row else self.sentence.text
 
     @property
     def in_words(self) -> str:
-        """The text for a reader who sees nothing else."""
+        """The text with its context, for a reader who sees nothing else."""
         if self.row:
             return f"{self.row}: {self.sentence.text}"
         if self.label:
@@ -183,8 +184,8 @@ def places(section: Section) -> tuple[Place, ...]:
 
 
 def _in_line(part: Part, next_: int, made: list[Place], last: int | None) -> int | None:
-    """Append the places of a part's sentences to `made`. Return the position of the sentence on
-    which the next part may depend.
+    """Append a `Place` to `made` for each sentence of a part. Return the position of the sentence
+    that the next part can refer to, or None.
     """
     end = len(made) + sum(part.takes)
     before = last

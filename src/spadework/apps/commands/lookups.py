@@ -29,8 +29,9 @@ from spadework.visible import one_line
 
 
 def read_one(page: str, settings: Settings, level: int, *, as_json: bool) -> None:
-    """Print a page as Markdown or JSON. `level` is the first reading level to try. Raises
-    SettingsError for a bad address or file, and FetchError for an unreadable page.
+    """Print a page as Markdown or JSON. `level` is the first reading level to try, from 0 (plain
+    HTTP) to 2 (a browser). Raises SettingsError for a bad address or file, and FetchError for an
+    unreadable page.
     """
     if not page:
         raise SettingsError("Say what to read: an address or a file.")
@@ -138,7 +139,7 @@ def _lines(made: Preview) -> Iterator[str]:
 
 
 LINES = ".jsonl"
-#: The metadata in a page's front matter.
+#: The metadata fields in the front matter of an exported page.
 _HEAD = ("url", "title", "fetched_at", "published_at")
 _FACTS = {*_HEAD, "media_type", "chars", "content_hash"}
 _NAME_CHARS = 80
@@ -222,7 +223,7 @@ def _head(page: Page) -> str:
 
 def _name(page: Page) -> str:
     readable = re.sub(r"[^\w.-]+", "-", page.url.partition("://")[2])[:_NAME_CHARS].strip("-.")
-    # Different pages may share both a URL prefix and their text, so hash the whole URL.
+    # Different pages can share both a URL prefix and their text, so hash the whole URL.
     own = hashlib.sha256(page.url.encode(errors="replace")).hexdigest()[:8]
     return f"{readable}-{own}.md"
 

@@ -11,14 +11,15 @@ from spadework.apps.outputs import Output, print_report, write_output
 from spadework.sessions.replay import Replayed, replay
 from spadework.settings import Settings
 
-#: Maximum number of unrecorded requests to list. If the plan changed, all may be unrecorded.
+#: Maximum number of unrecorded requests to list. If the plan changed, all can be unrecorded.
 MOST_LINES = 20
 _LATE = "The session ran out of time in the middle of a step, which a replay cannot reproduce."
 
 
 def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) -> int:
-    """Print or write a replayed session's report. Return 0 if a `model` was given, or if the
-    report is the same and every request had a recorded answer, else 1.
+    """Replay a session, and print its report or write it to the file `to`. Return the exit code: 0
+    if a `model` was given, or if the report is the same and every request had a recorded answer,
+    else 1.
     """
     output = Output(to).check()
     roles = dict.fromkeys(("model", "judge_model", "writer_model"), model)

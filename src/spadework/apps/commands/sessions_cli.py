@@ -162,7 +162,7 @@ VARIABLE = "SPADEWORK_DATABASE_URL"
 
 
 def database_of(home: Path | None) -> SecretStr | None:
-    """Return the database address, if any. Raises SettingsError."""
+    """Return the URL of the workers' database, or None if none is set. Raises SettingsError."""
     if VARIABLE not in os.environ:
         return None
     url: SecretStr | None = settings_from(home=home).database_url
@@ -170,13 +170,13 @@ def database_of(home: Path | None) -> SecretStr | None:
 
 
 def bring_session(home: Path, session_id: str) -> None:
-    """Fetch a session from the workers' database. Raises SettingsError or DiskFailed."""
+    """Fetch a session from the workers' database, if any. Raises SettingsError or DiskFailed."""
     if VARIABLE in os.environ:
         asyncio.run(shared_backend().find(settings_from(home=home), session_id))
 
 
 def bring_recording(home: Path, session_id: str) -> None:
-    """Fetch the recording of a worker's session for replay."""
+    """Fetch the recording that a replay needs from the workers' database, if one is set."""
     if VARIABLE in os.environ:
         asyncio.run(shared_backend().bring_recording(settings_from(home=home), session_id))
 

@@ -1,4 +1,4 @@
-"""The `worker` command: run sessions that any machine submits."""
+"""The `worker` command: run sessions submitted from any machine."""
 
 from __future__ import annotations
 

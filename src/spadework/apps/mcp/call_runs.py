@@ -40,7 +40,7 @@ from spadework.values import Result
 from spadework.visible import one_line
 
 T = TypeVar("T")
-#: A callback that receives the progress, the total and a message.
+#: A callback that receives the progress and the total, both in seconds, and a message.
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
 
 #: Seconds until the last message is repeated, so that clients do not time out.
@@ -118,11 +118,11 @@ class Teller:
         self.waits = False
 
     async def tell(self, event: Event) -> None:
-        """Update the view with an event, and report it if it is worth a message."""
+        """Update the view with an event, and send a message if the event is notable."""
         self._view.take(event)
         if message := self._worded(event):
             self._message = plain(one_line(message, MOST_CHARS))
-            # Milestones are sent at once. Other messages may wait, or be replaced by later ones.
+            # Milestones are sent at once. Other messages can wait, or be replaced by later ones.
             early = self._sent * LEAST_SECONDS > time.monotonic() - self._began
             self.waits = isinstance(event, _OFTEN) and early
             if not self.waits:

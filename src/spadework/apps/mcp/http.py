@@ -53,8 +53,8 @@ def mcp_routes(settings: Settings) -> Mounted:
 
 
 class _Watched:
-    """Gives each request events that end its tool calls. They are needed because older protocol
-    versions do not report when a client disconnects.
+    """Gives each request's scope the events that end its tool calls. They are needed because older
+    protocol versions do not report when a client disconnects.
     """
 
     def __init__(self, app: ASGIApp) -> None:

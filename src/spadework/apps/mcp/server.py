@@ -112,7 +112,7 @@ def word_fault(fault: BaseException) -> str:
         return ""
     said = str(fault)[:MOST_CHARS].rstrip()
     advice = next((words for kind, words in _ADVICE if isinstance(fault, kind)), "")
-    # The error may quote a web server, so neutralize forged prompt tags.
+    # The error might quote a web server, so neutralize forged prompt tags.
     return plain(f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {advice}")
 
 
@@ -269,7 +269,7 @@ INSTRUCTIONS = (
     " a report, cite its numbered sources."
 )
 
-#: ASGI scope key of events that end a call early.
+#: ASGI scope key of the events that end a tool call early.
 ENDS = "spadework.ends"
 
 #: Each tool's title, whether it is read-only, and whether it reaches the web.
@@ -308,7 +308,7 @@ class Server(MCPServer[ToolContext]):
     async def _handle_list_resources(
         self, ctx: ServerRequestContext[ToolContext], params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        """Return the caller's resources. (The SDK does not tell `list_resources` who calls.)"""
+        """Return the caller's resources. (The SDK does not pass the caller to `list_resources`.)"""
         caller = caller_of(ctx.request)
         if not caller.may("read"):
             return ListResourcesResult(resources=[])

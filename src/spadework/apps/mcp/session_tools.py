@@ -59,7 +59,7 @@ _PRIVATE = ("settings", "attachments")
 
 @dataclass(frozen=True)
 class Record:
-    """A stored session. `result` is None until it finishes."""
+    """A stored session. `result` is None until the session finishes."""
 
     folder: Path
     metadata: Metadata
@@ -163,7 +163,9 @@ def _report(record: Record) -> str:
 
 
 def page_text(record: Record, page: str) -> str:
-    """Return a page's text by source number or hash prefix. Raises SettingsError."""
+    """Return the text of a page, named by its source number or the start of its content hash.
+    Raises SettingsError if there is no such page or several pages match.
+    """
     digest = page if _HASH.fullmatch(page) else ""
     if page.isascii() and page.isdigit() and len(page) < 8:
         known = (row.get("content_hash") for row in _sources(record) if row.get("n") == int(page))

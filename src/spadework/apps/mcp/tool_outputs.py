@@ -255,14 +255,14 @@ class Stretch:
 
     @property
     def next_offset(self) -> int | None:
-        """The offset to continue at; None at the end."""
+        """The offset at which the rest of the text begins, or None at its end."""
         return self.end if self.end < self.total else None
 
 
 def stretch(text: str, offset: int, chars: int, tokens: int, *, exact: bool = False) -> Stretch:
-    """Return at most `chars` characters and `tokens` tokens (as JSON) from `offset`, but at least
-    one character. The part ends at a line or word break if one is near. With `exact`, it may end
-    inside a word if all `chars` characters fit.
+    """Return the part of a text that starts at `offset`. It has at most `chars` characters, and at
+    most `tokens` tokens as JSON, but at least one character. It ends at a paragraph, line or word
+    break if one is near. With `exact`, it has exactly `chars` characters if they fit.
     """
     offset = min(max(0, offset), len(text))
     window = text[offset : offset + chars]
@@ -274,19 +274,19 @@ def stretch(text: str, offset: int, chars: int, tokens: int, *, exact: bool = Fa
 
 
 def first_within(items: Sequence[M], tokens: int) -> list[M]:
-    """Return as many leading items as fit in `tokens` as JSON."""
+    """Return the leading items whose JSON fits in `tokens` tokens."""
     sizes = [count(item.model_dump_json()) + 1 for item in items]
     return list(items[: largest(len(items), lambda n: sum(sizes[:n]) <= tokens)])
 
 
 def leading_rows(rows: Sequence[dict[str, Any]], tokens: int) -> list[dict[str, Any]]:
-    """Return the leading rows, at least one, that fit in `tokens` as JSON."""
+    """Return the leading rows whose JSON fits in `tokens` tokens, but at least one row."""
     sizes = [tokens_of(row) + 1 for row in rows]
     return list(rows[: max(1, largest(len(rows), lambda n: sum(sizes[:n]) <= tokens))])
 
 
 def tokens_of(data: Any) -> int:
-    """Return a value's token count as JSON."""
+    """Return the number of tokens in a value's JSON."""
     return count(json.dumps(data, ensure_ascii=False, default=str))
 
 

@@ -68,7 +68,7 @@ async def remember(settings: Settings, answer: str, session_id: str) -> None:
     if not noted:
         try:
             await asyncio.to_thread(_write, settings.home / FOLDER / known, session_id)
-        except OSError as error:  # the answer cannot be followed up
+        except OSError as error:  # only follow-ups to the answer are lost
             _LOG.warning("The answer of session %s could not be recorded: %s", session_id, error)
 
 
@@ -121,8 +121,8 @@ MOST_AT_ONCE = 100
 
 
 def openai_routes(runs_of: RunsOf = lambda request: web_of(request).runs) -> list[BaseRoute]:
-    """Return the routes, which do not check access. `runs_of` returns the runs of a request's
-    user.
+    """Return the API's routes. They do not check access. `runs_of` returns the runs of the user who
+    sent a request.
     """
     door = Door(runs_of)
     return [
@@ -200,7 +200,7 @@ class Door:
     async def _until_left(
         self, runs: Runs, session: Session, most_tokens: int
     ) -> AsyncGenerator[Event, None]:
-        """Yield a run's events. Closing the generator cancels the run."""
+        """Start a run and yield its events. Closing the generator cancels the run."""
         run, session_id = runs.start(session), session.session_id
         try:
             async with aclosing(run.watch(0)) as events:
@@ -242,7 +242,7 @@ async def _session(asked: ChatRequest, runs: Runs) -> Session:
 
 
 class _Stream(StreamingResponse):
-    """A streamed response. Its place among the running questions is freed even if the stream never
+    """A streamed response that counts toward MOST_AT_ONCE until it ends, even if its stream never
     starts.
     """
 

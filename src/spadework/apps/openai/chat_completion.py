@@ -27,7 +27,7 @@ from spadework.tools.export.markdown_report import escape_markdown
 from spadework.tools.text import tokens
 from spadework.values import Result, Usage
 
-#: Words per token in a report with marks and sources (docs/examples: 0.36 and 0.45).
+#: A low estimate of the number of words per token in a report with marks and sources.
 WORDS_A_TOKEN = 0.4
 _MARKDOWN = MarkdownIt("commonmark")
 _MARK = re.compile(r"(?<!\\)\[(\d{1,4})\](?!\()")
@@ -44,8 +44,8 @@ def most_words(most_tokens: int) -> int:
 
 
 async def shorten(result: Result, most_tokens: int) -> Result:
-    """Return the result with its report cut to as many whole blocks as fit. Its list of sources
-    keeps only the sources that these blocks cite.
+    """Return the result with its report cut to at most `most_tokens` tokens, or uncut if this is 0.
+    The report is cut between blocks, and its list of sources keeps only the sources still cited.
     """
     if not most_tokens:
         return result
@@ -113,7 +113,7 @@ def around(result: Result) -> dict[str, Any]:
 
 
 def cite_marks(result: Result) -> list[dict[str, Any]]:
-    """Return the [n] marks outside code as citations, with positions in code points."""
+    """Return the report's [n] marks outside code as citations, with positions in code points."""
     sources = {source.n: source for source in result.sources}
     found = [(start, end, sources[n]) for start, end, n in _marks(result.report) if n in sources]
     cited = [
@@ -124,7 +124,7 @@ def cite_marks(result: Result) -> list[dict[str, Any]]:
 
 
 def head_of(name: str, model: str) -> dict[str, Any]:
-    """Return the fields that begin all completions and chunks."""
+    """Return the fields that all completions and chunks share. `name` becomes part of the id."""
     return {"id": f"chatcmpl-{name}", "created": int(time.time()), "model": model}
 
 

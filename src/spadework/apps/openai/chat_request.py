@@ -20,7 +20,7 @@ MODELS: dict[str, Effort] = {
 }
 MOST_BYTES = 1_000_000
 MOST_QUESTION_CHARS = 20_000
-#: Tags around the question, for clients that put files before it.
+#: Tags around the question, used by clients that put files before the question.
 _FRAME = ("<user_query>", "</user_query>")
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 B = TypeVar("B", bound=BaseModel)
@@ -63,7 +63,7 @@ class Part(BaseModel):
         return self.type.endswith("text")
 
     def words(self) -> str:
-        """Return the text, or the part's type in brackets ("[image]")."""
+        """Return the text or, for other parts, the type in brackets ("[image]")."""
         kind = self.type.removeprefix("input_").removesuffix("_url")
         return self.text if self.is_text else f"[{kind}]"
 
@@ -93,7 +93,7 @@ class Message(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """Stream options."""
+    """Options for a streamed answer."""
 
     include_usage: bool | None = False
 

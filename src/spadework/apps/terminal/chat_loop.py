@@ -139,7 +139,7 @@ class Screen:
         return Typed(home / HISTORY, sessions) if self.live else Piped()
 
     def show(self, what: RenderableType) -> None:
-        """Print output the user requested."""
+        """Print output that the user requested."""
         # Without `Group`, the console would join texts and drop their wrapping settings.
         with self._console.capture() as capture:
             self._console.print(Group(what), crop=False)
@@ -193,7 +193,9 @@ class Chat:
         }
 
     def go_on_from(self, session_id: str) -> None:
-        """Follow up on a finished session. Raises SessionNotFound or SessionUnreadable."""
+        """Make the next question follow up on a finished session. Raises SessionNotFound or
+        SessionUnreadable.
+        """
         self._last = read_result(session_folder(self._settings.home, session_id))
 
     async def run(self) -> None:
@@ -284,8 +286,9 @@ def _export_result(result: Result, name: str) -> Path:
 
 
 def begin(settings: Settings, follows: str) -> None:
-    """Chat until the user quits. The first question follows up on the session `follows`, unless it
-    is "". Raises SettingsError, or SessionNotFound or SessionUnreadable for a bad `follows`.
+    """Chat until the user quits. If `follows` is not "", the first question follows up on the
+    session with that id. Raises SettingsError. Raises SessionNotFound or SessionUnreadable if the
+    session is missing or unreadable.
     """
     screen = Screen()
     if screen.live:

@@ -39,14 +39,14 @@ _COMMAND = re.compile(r"/([A-Za-z]*)(?:\s+(.*))?", re.DOTALL)
 
 @dataclass(frozen=True)
 class Ask:
-    """A question."""
+    """A typed question."""
 
     question: str
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command and its argument."""
+    """A typed command and its argument."""
 
     name: str
     argument: str = ""
@@ -83,7 +83,7 @@ def parse(line: str) -> Line:
 
 
 def source_number(argument: str, count: int) -> int | Wrong:
-    """Parse a source number up to `count`, written `3` or `[3]`."""
+    """Parse a source number from 1 to `count`, such as `3` or `[3]`. Return Wrong if invalid."""
     digits = argument.strip("[] .")
     if not digits.isdecimal():
         return Wrong(

@@ -95,10 +95,10 @@ class Lines:
         sys.stderr.flush()
 
     def pause(self) -> None:
-        """Do nothing."""
+        """Do nothing: there is no view to pause."""
 
     def go_on(self) -> None:
-        """Do nothing."""
+        """Do nothing: there is no view to resume."""
 
     async def close(self) -> None:
         """Print the last summary."""
@@ -222,7 +222,7 @@ class Run:
         self._delivering: asyncio.Task[Result] | None = None
 
     async def result(self) -> Result | None:
-        """Return the result, or None if the user left first."""
+        """Run the session. Return its result, or None if the user left first."""
         self.interrupts.listen()
         watching = asyncio.create_task(self._watch())
         leaving = asyncio.create_task(self.interrupts.left.wait())

@@ -147,7 +147,7 @@ def _head(view: ViewModel, status: str) -> Text:
 
 try:
     import termios
-except ImportError:  # pragma: no cover  (Windows: what is typed shows)
+except ImportError:  # pragma: no cover  (on Windows, typed text stays visible)
     termios = None  # type: ignore[assignment]
 
 

@@ -138,7 +138,8 @@ def session_of(
     last: bool = False,
 ) -> Session:
     """Create a session for a question and attachments, without starting it. Piped input is
-    stored in the session's folder and attached. The path `-` in `attach` means to wait for it.
+    stored in the session's folder and attached. The path `-` in `attach` means to wait for piped
+    input.
 
     The session follows up on the newest finished session if `last`, or on the session with the id
     `follows`. Raises SettingsError for invalid input, and SessionNotFound or SessionUnreadable if
@@ -170,8 +171,8 @@ def followed_session(home: Path, follows: str, *, last: bool) -> str:
 
 
 def searching_as(settings: Settings, follows: str) -> Settings:
-    """Return the settings, with `search` and `library` filled in from the followed session if
-    unset. Servers must not call this. Raises SessionNotFound.
+    """Return the settings. If `search` or `library` is unset, take it from the session `follows`.
+    Servers must not call this. Raises SessionNotFound or SessionUnreadable.
     """
     if not follows:
         return settings

@@ -37,7 +37,7 @@ def is_plain(stream: TextIO) -> bool:
 
 
 def in_foreground(descriptor: int) -> bool:
-    """Return whether this process is in the terminal's foreground; True if unknown."""
+    """Return whether this process is in the terminal's foreground, or True if that is unknown."""
     try:
         return os.tcgetpgrp(descriptor) == os.getpgrp()
     except (AttributeError, OSError):

@@ -102,7 +102,9 @@ async def answer(request: Request) -> Response:
 
 
 async def edit_plan(request: Request) -> Response:
-    """Apply one `change` to the form's topics: `up 2`, `down 2`, `remove 2` or `add`."""
+    """Apply the parameter `change` to the form's topics: `up 2`, `down 2`, `remove 2` or `add`.
+    Topics are counted from 0.
+    """
     form = await form_of(request)
     names = [str(name) for name in form.getlist("topic")]
     what, _, place = request.query_params.get("change", "").partition(" ")

@@ -24,7 +24,7 @@ HEARTBEAT_SECONDS = 15.0
 #: Maximum streams per browser. A browser opens at most six connections to a server.
 MOST_STREAMS = 4
 TURN_SECONDS = 1.0
-#: Maximum streams per server. Further clients must retry later.
+#: Maximum streams per server. Clients beyond this limit must retry later.
 MOST_IN_ALL = 500
 
 _LINE_END = re.compile(r"\r\n|\r|\n")

@@ -30,7 +30,7 @@ from spadework.values import STATE_WORDS, CoverageState, Evidence, Result
 
 
 async def known_session(web: Web, session_id: str) -> str:
-    """Return the id of an existing session, or raise SessionNotFound."""
+    """Return `session_id` if the session exists. Raises SessionNotFound."""
     await web.runs.find(session_id)
     if web.runs.find_running(session_id) is None:
         await asyncio.to_thread(session_folder, web.settings.home, session_id)
@@ -101,7 +101,7 @@ async def page_of(web: Web, session_id: str, content_hash: str) -> tuple[str, li
 
 
 async def related_questions(web: Web, session_id: str) -> list[str]:
-    """Return follow-up questions. Raises SessionNotFound without a report."""
+    """Suggest follow-up questions to a report. Raises SessionNotFound if there is no report."""
     result = await result_of(web, session_id)
     return await asyncio.to_thread(related, await folder_of(web, session_id), result)
 
@@ -123,7 +123,7 @@ UNFINISHED, UNREADABLE, ELSEWHERE = "not finished", "cannot be read", "running e
 #: Words for how fully the whole question was answered.
 _FOUND: dict[CoverageState, str] = {**STATE_WORDS, "open": "not found"}
 DONE = "done"
-#: Words for how a run ended, keyed by status. Other statuses are shown as they are.
+#: Words for how a run ended, keyed by status. Other statuses are shown with spaces for underscores.
 _EARLY = {"completed": "", "partial": "stopped early"}
 
 

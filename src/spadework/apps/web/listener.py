@@ -22,7 +22,9 @@ REQUEST_SECONDS, LEAST_BYTES = 20.0, 20_000
 
 
 def open_listener(host: str, port: int, *, both: bool = False) -> socket.socket:
-    """Return a listening socket. With `both`, `::` also accepts IPv4. Raises SettingsError."""
+    """Return a listening socket. With `both`, a socket bound to `::` also accepts IPv4
+    connections. Raises SettingsError.
+    """
     if not 0 <= port < 65_536:
         raise SettingsError(must_be("port", "0 to 65535", port))
     try:

@@ -85,7 +85,7 @@ def searches(settings: Settings) -> list[tuple[str, str]]:
 
 
 def describe_searched(settings: Settings, chosen: str = "") -> str:
-    """Describe where a run searches. `chosen` is the search setting from the form, if any."""
+    """Describe where a run searches. `chosen` is the search setting from the form, or ""."""
     named = chosen or settings.search
     found = named.split(",")
     if named == "auto":

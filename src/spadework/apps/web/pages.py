@@ -97,7 +97,7 @@ async def _examples(web: Web) -> tuple[str, ...]:
 
 
 async def session(request: Request) -> Response:
-    """Show a session."""
+    """Show a session's page."""
     seen, session_id = seen_of(request), request.path_params["id"]
     web = seen.web
     await web.learn_models()
@@ -186,7 +186,7 @@ async def settings_check(request: Request) -> Response:
 
 
 async def settings_findings(request: Request) -> Response:
-    """Return what the settings check found. Requests from other sites are refused."""
+    """Run the settings check and return its findings. Requests from other sites are refused."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise HTTPException(403, "This request comes from another site and was refused.")
     return HTMLResponse(

@@ -41,7 +41,7 @@ def user_of(request: Scope) -> User:
 
 
 def needed(method: str, path: str) -> Permission:
-    """Return the scope that a request needs."""
+    """Return the scope ("read", "ask" or "admin") that a user needs to make a request."""
     if any(path == one or path.startswith(f"{one}/") for one in _ADMIN):
         return "admin"
     return "read" if method in ("GET", "HEAD") else "ask"
@@ -57,13 +57,15 @@ def refusal(user: User, method: str, path: str) -> Response | None:
     )
 
 
-#: Scopes of users named by a proxy.
+#: Scopes granted to users whom a trusted proxy names.
 SCOPES: frozenset[Permission] = frozenset(("read", "ask"))
 
 
 @dataclass(frozen=True)
 class Proxies:
-    """Trusted proxy networks. Proxies name the user in the header `header`, if it is set."""
+    """The networks of trusted proxies, and the `header` in which these proxies name the user, or
+    "" if they name none.
+    """
 
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
     header: str = ""
@@ -82,8 +84,8 @@ class Proxies:
         return cls(networks, settings.user_header)
 
     def user(self, scope: Scope, headers: Headers) -> User | None:
-        """Return the user named by a trusted proxy. Return None unless the proxy gave exactly one
-        valid name.
+        """Return the user named by a trusted proxy, or None if the user header is missing, repeated
+        or invalid.
         """
         if not self.header or not self._trusts(scope):
             return None
@@ -147,8 +149,9 @@ class Access:
 
     @classmethod
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
-        """Return the access rules of a server at `host`. If other machines can reach it or it has
-        users, create a missing token. Raises SettingsError.
+        """Return the access rules of a server at `host`. If the settings have no token but the
+        server needs one, because it has users or other machines can reach it, use the token stored
+        in `settings.home`, which is created if missing. Raises SettingsError.
         """
         names = ("localhost", socket.gethostname(), host, *settings.serve_hosts)
         own = frozenset(name.lower() for name in names)
@@ -160,7 +163,9 @@ class Access:
         return replace(access, token=_kept_token(settings.home)) if asked else access
 
     def knows_host(self, header: str) -> bool:
-        """Return whether a `Host` header names this server, to prevent DNS rebinding."""
+        """Return whether a `Host` header contains one of `hosts` or an IP address. All other names
+        are refused to prevent DNS rebinding.
+        """
         try:
             name = urlsplit(f"//{header}").hostname or ""
             port = urlsplit(f"//{header}").port
@@ -281,7 +286,7 @@ def _same_origin(origin: str, scheme: str, host: str) -> bool:
 
 
 def _cookie_name(scope: Scope) -> str:
-    # All ports of a host share cookies, so each server needs its own name.
+    # All ports of a host share cookies, so each server needs its own cookie name.
     return f"{COOKIE}_{(scope.get('server') or ('', 0))[1]}"
 
 

@@ -99,7 +99,7 @@ def forecast(
 
 
 def later(made: Forecast, gone: float, settings: Settings) -> Forecast:
-    """Return the forecast with `gone` seconds added, such as for indexing."""
+    """Return the forecast with `gone` seconds added, for example for indexing."""
     seconds = _span(made.seconds.low + gone, made.seconds.high + gone, settings.minutes * 60)
     return made.model_copy(update={"seconds": seconds})
 
@@ -123,8 +123,8 @@ def _model_seconds(more: int, calls: tuple[int, int], plan_seconds: float) -> tu
 
 
 def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
-    """Return how many model calls a run with one round makes, and how many a run with `more`
-    further rounds. Cleaning pages is not counted, because it uses only spare calls.
+    """Return how many model calls a run makes with one round, and how many with `more` further
+    rounds. Calls for cleaning pages are not counted, because cleaning uses only spare calls.
     """
     deep = settings.effort == "deep"
     low = 1 + 2 * count + (count > 1) + (2 * count + 1 if deep else 0)

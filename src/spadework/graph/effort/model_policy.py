@@ -52,8 +52,8 @@ def payable(context: SessionContext, *, closing: bool = False) -> float:
 
 
 async def is_fast(context: SessionContext, *roles: Role) -> bool:
-    """Return whether optional model calls are allowed. They are not at quick effort, or if the
-    model is slow.
+    """Return whether optional model calls in these roles are allowed. They are not allowed without
+    a model, at quick effort, or if the model is slow.
     """
     if context.model is None or context.quick:
         return False
@@ -119,8 +119,9 @@ async def recall(context: SessionContext) -> None:
 
 
 async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """Return the model and a list of problems. The model is None if the run has none, or if it
-    failed its test or could not be tested, which a problem then explains.
+    """Return the model and a list of problems. The model is None if the run has no model, or if
+    the model failed its test or could not be tested. A failed or missing test is also reported as a
+    problem.
     """
     if context.model is None:
         return None, []

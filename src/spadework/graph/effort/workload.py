@@ -47,17 +47,17 @@ SIMPLE_PAGES = 6
 GAP_QUERIES, GAP_SECONDS = 3, 30.0
 #: Pages per worker that fills a gap, at normal effort.
 GAP_PAGES = 5
-#: By the plan's complexity: the factor by which deep effort multiplies the pages that the setting
-#: `preset` allows a worker.
+#: At deep effort, a worker may read this many times the pages that the setting `preset` allows. The
+#: factor depends on the plan's complexity.
 DEEP_TIMES: dict[Complexity, int] = {"simple": 2, "moderate": 4, "complex": 4}
 DEEP_GAP_TIMES = 2
-#: The same factor for runs without a model, in which additional pages cost little.
+#: Replaces DEEP_TIMES in runs without a model, in which additional pages cost little.
 DEEP_TIMES_ALONE = 20
 
 
 class Workload(NamedTuple):
-    """One worker's maximum queries and pages. If `broad`, pages that another worker reads too do
-    not count towards the maximum pages in the first round. If `reads_on`, workers whose topics
+    """One worker's maximum queries and pages. If `broad`, a page that several workers read in the
+    first round counts towards the maximum of only one of them. If `reads_on`, workers whose topics
     are still open also read hits left over from earlier searches.
     """
 

@@ -123,7 +123,7 @@ def _exchanges(state: ResearchState, before: Earlier) -> dict[str, Any]:
 
 
 async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Return the report in another form, based on its evidence."""
+    """Return the state updates that change the report's form, using only its own evidence."""
     context = await context_of(state["session_id"], runtime.context)
     before, turn, emit = state.get("before"), state["turn"], emitter(context, runtime)
     assert before is not None

@@ -26,7 +26,7 @@ from spadework.values import Evidence, Expected, Need, Page, Passage, Problem, T
 #: Share of the available time that a slow model may spend on reading, and the minimum tokens shown
 #: to it.
 READING_SHARE, LEAST_ROOM = 0.5, 1_000
-#: Longer tables are split, because one huge passage might not fit.
+#: Tables with more characters than this are split, because one huge passage might not fit.
 MOST_TABLE_CHARS = 4_000
 
 
@@ -89,7 +89,8 @@ SHARED = 0.6
 #: into one.
 NEW_PAGES = 3
 TOKEN_CHARS = 4
-#: Maximum share of the room for one passage, such as a long code listing.
+#: Passages such as long code listings are dropped if they take up more than this share of the
+#: characters that may be shown for a topic.
 MOST_OF_ONE = 0.25
 #: Score factor for a passage with the figure or table that a topic needs.
 NEEDED = 1.5
@@ -99,9 +100,9 @@ SPLITTING = 0.25
 
 class Room(NamedTuple):
     """Limits for the passages to show: `chars` characters in total, and `per_page` passages per
-    page. After `fill` characters, a passage must score at least `floor` times the best score. A
-    passage found for one topic that fits another better must score at least `shared` times the
-    best score for the first. If `each`, every page's best passage comes first.
+    page. After `fill` characters, a passage must score at least `floor` times the topic's best
+    score. A passage that fits another topic better must score at least `shared` times the topic's
+    best score. If `each`, every page's best passage comes first.
     """
 
     chars: int
@@ -226,7 +227,7 @@ def _informative(cuts: Sequence[Cut], room: Room) -> list[Cut]:
 def rank_passages(
     topics: Sequence[Topic], cuts: Sequence[Cut], room: Room
 ) -> dict[str, list[Passage]]:
-    """Return the best passages for each topic, as many as `room` allows."""
+    """Return the best passages for each topic, within the limits in `room`."""
     index = _index(cuts)
     near = {topic.name: keep_near(_passages(topic, cuts, index), room) for topic in topics}
     return {

@@ -61,7 +61,7 @@ async def read_pages(
     """
     hits = [*chosen, *reserve]
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
-    if not wanted:  # All belong to other workers. They count, or none would be read.
+    if not wanted:  # All belong to other workers, so count them. Otherwise, none would be read.
         wanted, taken = len(chosen), frozenset()
     # A replay cannot tell which pages were late, so this is recorded.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}

@@ -31,15 +31,16 @@ FRESH = timedelta(days=1)
 
 
 class Known(Value):
-    """Known pages that suit a task. `enough` means that no search is needed."""
+    """Pages from earlier runs that suit a task. `enough` means that no search is needed."""
 
     hits: tuple[Hit, ...] = ()
     enough: bool = False
     problems: tuple[Problem, ...] = ()
 
     def as_list(self, lists: Sequence[Sequence[Hit]]) -> list[list[Hit]]:
-        """Return the known pages that no search found, as a single list. Pages that a search found
-        too are left out, so that they get no extra weight.
+        """Return the pages that no search found, as one list of hits, or [] if there are none.
+        Pages that are also in `lists` (the hits of the searches) are left out, so that they get no
+        extra weight.
         """
         found = {canonical_url(hit.url) for hits in lists for hit in hits}
         left = [hit for hit in self.hits if canonical_url(hit.url) not in found]
@@ -49,8 +50,8 @@ class Known(Value):
 async def recall_pages(
     context: SessionContext, question: str, task: Task, emit: Emit, before: AbstractSet[str]
 ) -> Known:
-    """Return known pages for a task, except those read `before` (canonical URLs).
-    The choice is made once per session.
+    """Return pages from earlier runs that suit a task, except those in `before` (the canonical URLs
+    of pages already read). A resumed run gets the same pages again.
     """
     if not task.queries:
         return Known()

@@ -107,7 +107,7 @@ async def search_all(
 async def _everywhere(
     context: SessionContext, query: Query, telling: Telling
 ) -> list[tuple[Provider, list[Hit] | Problem]]:
-    """Ask every provider. If all fail, ask the fallback providers in turn."""
+    """Send a query to every provider. If all fail, try the fallback providers in turn."""
 
     async def ask(provider: Provider, seconds: float) -> list[Hit] | Problem:
         began = time.monotonic()
@@ -147,7 +147,7 @@ async def found_before(
 
 
 def fused_hits(lists: Sequence[list[Hit]]) -> list[Hit]:
-    """Fuse a topic's result lists into one, best first."""
+    """Fuse a topic's lists of hits into one list, best first."""
     weights = [
         ORIGINAL_WEIGHT if hits and hits[0].found_by[0].kind == "original" else 1.0
         for hits in lists

@@ -24,8 +24,8 @@ from spadework.tools.text.facts import OTHER_WORDS, stems
 from spadework.tools.text.language import spoken
 from spadework.values import Conflict, Evidence, Page, Part, Plan, Problem, Section, Sentence
 
-#: Maximum number of similar entries shown for a repair. In fourteen recorded repairs that were
-#: shown eight, only the first and third were used.
+#: Maximum number of similar entries shown for each sentence to repair. In fourteen recorded repairs
+#: for which eight entries were shown, only the first and third entries were used.
 MOST_CLOSE = 3
 
 

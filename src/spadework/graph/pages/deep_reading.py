@@ -38,7 +38,7 @@ from spadework.values import Evidence, Page, Passage, Plan, Problem, Topic, Unre
 #: Share of the assessment time that is spent on reading pages. The rest is for judging topics.
 READING = 0.7
 #: The time for adding quotes to the ledger is divided among the topics as if there were this many
-#: more of them.
+#: more topics.
 ENTERED = 3
 
 Place = tuple[str, int, int]

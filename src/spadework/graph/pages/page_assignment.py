@@ -15,7 +15,7 @@ from spadework.tools.stores.journal import Journal
 PageRequest = tuple[Sequence[str], int]
 Assignment = dict[str, list[str]]
 
-#: Maximum seconds to wait for other workers, so that one slow search does not delay all.
+#: Maximum seconds to wait for other workers, so that one slow search does not delay them all.
 ASSIGN_SECONDS = 5.0
 
 
@@ -52,9 +52,10 @@ class PageAssignment:
     async def assign(
         self, topic: str, wish: PageRequest, stop: asyncio.Event, *, seconds: float
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """Return this topic's pages, and the pages assigned only to other topics (none unless
-        `How.own`). Wait for the requests of all topics, but no longer than `seconds` and
-        ASSIGN_SECONDS. A later request gets the pages that the rules still allow.
+        """Return this topic's pages, and the pages assigned only to other topics (empty if
+        `How.own` is false). Wait for the requests of all topics, but at most `seconds` or
+        ASSIGN_SECONDS, whichever is less. A later request gets the pages that the rules still
+        allow.
         """
         self._wishes[topic] = wish
         if self._wishes.keys() >= set(self._among):

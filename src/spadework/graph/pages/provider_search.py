@@ -108,7 +108,7 @@ async def _hits(
                 hits = await search()
         except (Stopped, TimeoutError):
             raise SearchError(f"The run did not wait for {provider.name}.") from None
-        if not tape.pieces:  # The hits did not come over our own connection.
+        if not tape.pieces:  # No traffic was recorded, for example because of a cache.
             tape.add({"hits": len(hits)}, _HITS.dump_json(hits))
         return hits
 

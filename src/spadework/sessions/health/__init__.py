@@ -28,6 +28,6 @@ _PARTS = (system, home, _database, models, check_search, browser, knowledge, emb
 
 
 async def probe(settings: Settings) -> list[Check]:
-    """Return all checks in a fixed order, each within HEALTH_SECONDS."""
+    """Run all checks at once, each for at most HEALTH_SECONDS, and return them in a fixed order."""
     found: Sequence[list[Check]] = await asyncio.gather(*(part(settings) for part in _PARTS))
     return [check for checks in found for check in checks]

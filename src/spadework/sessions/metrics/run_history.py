@@ -19,15 +19,15 @@ from spadework.tools.stores.private_files import write_atomically
 
 FILE = "endings.json"
 ENDINGS = ("writing", "closing", "leaving")
-#: Number of runs to remember, and how many runs must be known before the reserved time can be less
-#: than CLOSING_SECONDS.
+#: Maximum number of runs to remember, and the minimum number of recorded runs before the reserved
+#: time can be less than CLOSING_SECONDS.
 KEPT, ENOUGH = 20, 5
 SAFETY, LEAST_SECONDS, MOST_SECONDS = 1.25, 0.5, 10.0
 
 
 def reserve(home: Path) -> float:
     """Return how many seconds to reserve before the deadline for a run's final steps. Until ENOUGH
-    runs are known, this is at least CLOSING_SECONDS.
+    runs are recorded, reserve at least CLOSING_SECONDS.
     """
     known = _load_known(home)
     # Take the second-longest time, so that an outlier has no effect.

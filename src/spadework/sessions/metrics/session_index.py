@@ -23,7 +23,7 @@ METADATA = "session_metadata.json"
 RESULT = "result.json"
 LOG = "events.jsonl"
 
-#: Increase VERSION when the rows' content changes.
+#: The index's file name, and the version of its rows. Increase VERSION when their content changes.
 INDEX, VERSION = "sessions.sqlite", 5
 #: A file changed less than this many nanoseconds ago may change again without a new timestamp.
 SETTLED_NS = 2_000_000_000
@@ -51,8 +51,8 @@ class Drawn(NamedTuple):
 
 
 class View(NamedTuple):
-    """A type of value. `draw` derives it from a session's folder, and the result depends only on
-    the files named in `files`.
+    """A type of value to derive from sessions. `draw` derives the value from a session's folder.
+    The value depends only on the files named in `files`.
     """
 
     name: str

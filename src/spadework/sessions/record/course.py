@@ -62,7 +62,7 @@ class Course:
 
     @property
     def plan(self) -> Plan | None:
-        """The latest plan."""
+        """The latest plan, or None."""
         planned = self.of(Planned)
         return planned[-1].plan if planned else None
 
@@ -152,13 +152,13 @@ class Course:
 
     @property
     def draft(self) -> str:
-        """The latest draft, or ""."""
+        """The latest draft of the report, or "" if there is none."""
         wrote = self.of(Wrote)
         return wrote[-1].markdown if wrote else ""
 
     @property
     def result(self) -> Result | None:
-        """The result, or None."""
+        """The run's result, or None if the run has not finished."""
         finished = self.of(Finished)
         return finished[-1].result if finished else None
 
@@ -213,7 +213,7 @@ def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
 
 def draw(folder: Path) -> Drawn:
     """Derive a session's figures and alerts. If the session is unreadable, `value` is an error
-    message, and if it is missing or has no research report, `value` is None.
+    message. If the session is missing or has no research report, `value` is None.
     """
     try:
         metadata, result = read_metadata(folder), read_result(folder)

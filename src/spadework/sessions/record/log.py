@@ -39,7 +39,7 @@ from spadework.tools.stores.private_files import private_file, private_folder, w
 
 
 def log_event(folder: Path, event: Event) -> None:
-    """Append an event that occurred outside a run, with the current time."""
+    """Append to the record an event that occurred outside a run, with the current time."""
     timed = event.model_copy(update={"v": VERSION, "at": datetime.now(UTC)})
     log_lines(folder, timed.model_dump_json().encode() + b"\n")
 
@@ -55,7 +55,7 @@ def log_lines(folder: Path, lines: bytes) -> None:
 
 
 def read_log(folder: Path) -> list[Event | None]:
-    """Return all events so far, with None for invalid lines."""
+    """Return a session's recorded events, with None for each invalid line."""
     return [_event(line) for line in readable_bytes(folder, LOG).splitlines()]
 
 

@@ -214,7 +214,7 @@ def delete_session(home: Path, session_id: str) -> None:
 
 
 def course_of(folder: Path) -> Course:
-    """Return a session's course."""
+    """Return the recorded events of a session as a `Course`."""
     return Course(event for event in read_log(folder) if event is not None)
 
 

@@ -30,7 +30,7 @@ Attributes = dict[str, str | int | float]
 
 
 class Span(NamedTuple):
-    """A step of a run. `error` is "" if it succeeded."""
+    """A step of a run, exported as a span. `error` is "" if the step succeeded."""
 
     name: str
     attributes: Attributes
@@ -76,7 +76,7 @@ def providers() -> Providers | None:
 
 
 def tell(course: Course, result: Result) -> None:
-    """Export a finished session, waiting up to SECONDS for each provider."""
+    """Export a finished session, waiting up to SECONDS for each provider to flush."""
     if (to := providers()) is None:
         return
     _trace(course, result, to.traces.get_tracer(NAME))
@@ -142,7 +142,7 @@ _APART = (
 
 
 def span_of(event: Event) -> Span | None:
-    """Return an event's span, or None if it is not a step."""
+    """Return the span to export for an event, or None if the event has none."""
     if isinstance(event, Called):
         error = "" if event.verdict == "fits" else event.verdict
         return Span(f"chat {_model(event.model)[1]}", dict(_of_call(event)), error)

@@ -1,4 +1,4 @@
-"""The files derived from a session's record."""
+"""Build the files that are derived from a session's record."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _line_of_attempt(attempt: Attempt) -> str:
 
 
 def had(read: Read) -> Iterator[str]:
-    """Yield short phrases about how a page was obtained."""
+    """Yield short phrases about how a page was fetched and cleaned."""
     if read.known:
         yield "known from an earlier run"
     elif read.level is not None:
@@ -147,7 +147,7 @@ def _or_none(lines: Iterator[str]) -> list[str]:
     return list(lines) or ["None."]
 
 
-#: A function that takes a page's content hash and returns its text, or None.
+#: A function that takes a content hash and returns the page's text, or None if it is unavailable.
 TextOf = Callable[[str], str | None]
 
 
@@ -251,7 +251,7 @@ def stamp_name(name: str, metadata: Metadata) -> str:
 
 
 def drawn_progress(course: Course, result: Result | None) -> Progress:
-    """Return a session's progress."""
+    """Summarize a session's state, topics, rounds, problems and phases."""
     plan = course.plan
     ended = course.ended.how if course.ended else ""
     state = result.status if result else ended or ("searching" if plan else "started")
@@ -305,7 +305,7 @@ def drawn_report(result: Result, metadata: Metadata) -> dict[str, bytes]:
 
 
 def drawn_metadata(course: Course, metadata: Metadata, result: Result | None) -> Metadata:
-    """Return the metadata, updated with the metrics and any result."""
+    """Return the metadata, updated with the metrics and, if there is one, the result."""
     metrics = _measures(course)
     changes: dict[str, object] = {"performance_metrics": metrics}
     if result:
@@ -331,7 +331,7 @@ def drawn_metadata(course: Course, metadata: Metadata, result: Result | None) ->
 
 
 def as_file(value: Metadata | Progress) -> bytes:
-    """Serialize a value for its file."""
+    """Serialize metadata or progress as indented JSON."""
     return value.model_dump_json(indent=1).encode()
 
 

@@ -45,7 +45,7 @@ def pack(folder: Path, result: Result) -> bytes:
             name = path.relative_to(folder.parent).as_posix()
             kept = _KEPT.fullmatch(name)
             if kept and kept[2] not in told and path.is_file() and not path.is_symlink():
-                archive.writestr(name, path.read_bytes())  # `write` rejects old dates
+                archive.writestr(name, path.read_bytes())  # `write` rejects files dated before 1980
     return packed.getvalue()
 
 
@@ -83,7 +83,7 @@ def _extract(archive: zipfile.ZipFile, draft: Path) -> Path:
         raise zipfile.BadZipFile
     left = MOST_BYTES if len(members) <= MOST_FILES else 0
     for member in members:
-        # The sizes in the headers may be forged.
+        # The sizes in the headers can be forged.
         data = _read(archive, member, min(left, MOST_FILE_BYTES) + 1)
         left -= len(data)
         if len(data) > MOST_FILE_BYTES or left < 0:

@@ -1,4 +1,4 @@
-"""The checkpoints of a run. Only spadework's types are restored as objects."""
+"""Save and restore the checkpoints of a run. Only spadework's types are restored as objects."""
 
 from __future__ import annotations
 

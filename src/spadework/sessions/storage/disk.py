@@ -59,11 +59,13 @@ class Late:
         self._hangs = True
 
     def try_again(self) -> None:
-        """Allow writing again, because the machine may only have been busy."""
+        """Allow writing again, in case the machine was only busy."""
         self._hangs = False
 
     def sentences(self) -> list[str]:
-        """Return a message for each file that could not be written in time since the last call."""
+        """Return a message for each file that could not be written in time. No message is returned
+        twice.
+        """
         untold, self._untold = self._untold, []
         return [
             f"{name} could not be written because the disk does not answer. Nothing more of this"
@@ -111,7 +113,7 @@ def _explain_fault(folder: Path, fault: OSError | sqlite3.Error) -> SessionError
         return unreadable(folder, JOURNAL, " ".join(str(fault).split())[:150])
     file = JOURNAL if isinstance(fault, sqlite3.Error) else _name(fault)
     if why == IO_ERROR and _is_full(folder):
-        why = NO_SPACE  # SQLite reports an I/O error
+        why = NO_SPACE  # SQLite reports a full disk as an I/O error
     if (folder / METADATA).is_file():
         said = f"Session {name} cannot continue: {file}: {why}. What it gathered is kept."
         return DiskFailed(said, hint=mended)

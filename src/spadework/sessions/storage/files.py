@@ -28,8 +28,8 @@ from spadework.visible import visible
 PROGRESS = "progress_tracking.json"
 LEDGER = "evidence.jsonl"
 JOURNAL = "session.sqlite"
-#: Name of a file that marks a session as imported, or as a repeated run whose changes since the
-#: previous run of the question have not been delivered to the user.
+#: Name of a marker file. It means that the session was imported, or that the session repeats a
+#: question and its changes since the previous run have not been delivered to the user.
 UNTOLD = "undelivered"
 V = TypeVar("V", bound=BaseModel)
 LOCK = ".lock"
@@ -95,7 +95,7 @@ def unreadable(folder: Path, name: str, why: str) -> SessionUnreadable:
 
 def _mend(session_id: str, name: str) -> str:
     resume = f"`spadework resume {session_id}`"
-    if name == RESULT:  # it is also in the last checkpoint
+    if name == RESULT:  # the result is also in the last checkpoint
         return f"To write the file again, run {resume}."
     delete = f"to delete the session, run `spadework sessions delete {session_id}`."
     if name == JOURNAL:
@@ -198,7 +198,7 @@ class RoundProgress(Kept):
 
 
 class Progress(Kept):
-    """A session's progress."""
+    """A session's state, topics, finished rounds, problems and phases."""
 
     state: str = "started"
     topics: tuple[str, ...] = ()

@@ -85,7 +85,7 @@ def _prune_sessions(home: Path, age: timedelta) -> list[str]:
     gone = []
     for listed in readable_sessions(home):
         if listed.kind == "read" and listed.created_at < before:
-            with suppress(SessionError, OSError):  # in use, or not our files
+            with suppress(SessionError, OSError):  # in use, or owned by another user
                 delete_session(home, listed.id)
                 gone.append(listed.id)
     return gone

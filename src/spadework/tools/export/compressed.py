@@ -55,8 +55,8 @@ def _joined(text: str, pieces: Sequence[tuple[int, int]], taken: Sequence[int]) 
 
 
 def largest(top: int, fits: Callable[[int], bool]) -> int:
-    """Return the largest number up to `top` that fits, or 0. If a number fits, smaller ones must
-    too.
+    """Return the largest number up to `top` for which `fits` is true, or 0. If `fits` is true for
+    a number, it must be true for all smaller numbers.
     """
     if fits(top):
         return top

@@ -173,7 +173,7 @@ def _table(document: Document, block: Block) -> None:
         for cell, item in zip(table.add_row().cells, row, strict=True):
             if _item(cell, item, _PLAIN):
                 cell._tc.remove(cell.paragraphs[0]._p)
-    # Adjacent tables would merge without an empty paragraph.
+    # Without an empty paragraph between them, Word would merge adjacent tables.
     document.add_paragraph()
 
 

@@ -26,12 +26,13 @@ def to_html(result: Result, *, pictures: bool = True) -> str:
 
 #: Folder of the templates, which the session page uses too.
 DRAWN_IN = Path(__file__).parent
-#: Maximum characters of a last word that is kept on the same line as its citation marks.
+#: A sentence's last word stays on the line of the citation marks if it has at most this many
+#: characters.
 MOST_KEPT = 24
 
 
 def split_last_word(said: Said) -> tuple[tuple[Run, ...], str]:
-    """Split off the last word, so that it stays on the same line as the citation marks. If the
+    """Split off a sentence's last word, to keep it on the line of the citation marks. If the
     word is code, emphasized or too long, split off "" instead.
     """
     if not said.runs or said.runs[-1].code or said.runs[-1].strength:
@@ -55,7 +56,7 @@ def _environment() -> Environment:
     return environment
 
 
-#: Maximum seconds for printing. Most reports take one or two.
+#: Maximum seconds to print a PDF. Most reports take one or two seconds.
 MOST_SECONDS = 60.0
 #: Chromium flags. They block name resolution as a precaution, although the page makes no requests.
 _FLAGS = (

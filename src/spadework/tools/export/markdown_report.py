@@ -28,7 +28,7 @@ from spadework.visible import visible
 FRAGMENT_WORDS = 5
 #: Characters to escape in text. A tilde is escaped only where it can end a strike-through.
 _SPECIAL = re.compile(r"[\[\]<>`*]|(?<!\s)~|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
-#: Characters to escape in any context where formatting marks such as `**` must appear as text.
+#: Characters to escape in a formatting mark, such as `**`, that must appear as text.
 _ALONE = re.compile(r"[\[\]<>`*_~&\\]")
 _LIBRARY = "library://"
 _HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d+)?")

@@ -43,7 +43,7 @@ NOTHING = "–"
 @dataclass(frozen=True)
 class Set:
     """A block of sentences. `items` holds a paragraph, the items of a list, or the cells of a
-    table row by row. A sub-heading has only `text`.
+    table, row by row. A sub-heading has only `text`.
     """
 
     form: Form
@@ -125,8 +125,9 @@ def _pages(sentence: Sentence, ledger: Mapping[str, Evidence]) -> frozenset[str]
 
 
 def _led(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> Item:
-    """Drop an introduction's citations if the next sentence with citations cites the same pages.
-    If code directly follows the introduction, move the code's citations to it.
+    """Drop the citations of each sentence that introduces others, such as a list, if the next
+    sentence with citations cites the same pages. If code directly follows the introduction, move
+    the code's citations to the introduction.
     """
     made = [*sentences]
     for n, one in enumerate(sentences[:-1]):

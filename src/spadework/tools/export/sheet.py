@@ -19,7 +19,7 @@ from spadework.values import PICTURE_NAME, CoverageState, Form, SectionKind
 PICTURE_FOLDER = "pictures"
 #: Maximum bytes and pixels of a picture. A browser needs four bytes of memory per pixel.
 PICTURE_BYTES, MOST_PIXELS = 1_000_000, 25_000_000
-#: Minimum picture width and height in pixels. Smaller ones are icons.
+#: Minimum picture width and height in pixels. Smaller pictures are treated as icons.
 LEAST_SIDE = 100
 _PNG, _GIF = re.compile(rb"\x89PNG\r\n\x1a\n.{4}IHDR", re.DOTALL), re.compile(rb"GIF8[79]a")
 #: A JPEG segment: marker, length and, for a frame, height and width.
@@ -30,7 +30,7 @@ _big = partial(int.from_bytes, byteorder="big")
 _little = partial(int.from_bytes, byteorder="little")
 #: Minimum and maximum rows of a table shown as a chart.
 LEAST_BARS, MOST_BARS = 2, 12
-#: Numbers that have no unit and may be years or versions.
+#: Numbers that look like years or versions. Without a unit, they are not charted.
 _BARE = re.compile(r"[12]\d{3}|\d+(?:[.,]\d+)+")
 
 
@@ -43,7 +43,7 @@ class Header(NamedTuple):
 
 
 def header_of(data: bytes) -> Header | None:
-    """Return a picture's header, or None if the picture is unsuitable."""
+    """Return a picture's header, or None if its format is unknown or its size unsuitable."""
     found = _read_header(data) if len(data) <= PICTURE_BYTES else None
     if found is None or min(found[1:]) < LEAST_SIDE or found.width * found.height > MOST_PIXELS:
         return None
@@ -279,7 +279,7 @@ def chart_of(table: Block, language: str) -> Chart | None:
 
 
 def _sizes(values: Sequence[Item], language: str) -> list[float]:
-    """Return the figures, or [] unless all are cited and comparable."""
+    """Return the figures in a column, or [] if any is not cited or not comparable."""
     units, sizes = set(), []
     for value in values:
         text = " ".join(words(said.runs) for said in value)

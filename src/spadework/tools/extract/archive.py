@@ -186,7 +186,7 @@ def _read_all(
 
 
 def _unpacked(pieces: Iterator[bytes], limit: int) -> tuple[bytes, str]:
-    """Return a member's bytes until `limit` is exceeded, and an error message or ""."""
+    """Return a member's bytes, read until they exceed `limit`, and an error message or ""."""
     body = bytearray()
     try:
         for piece in pieces:

@@ -52,7 +52,8 @@ def _holds(body: bytes, stream: str) -> bool:
     return at >= 0
 
 
-#: Supersets that browsers use for these charsets (WHATWG Encoding Standard).
+#: Supersets that browsers use to decode a charset, keyed by that charset (WHATWG Encoding
+#: Standard).
 _SUPERSETS = {
     "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
     "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs",
@@ -130,7 +131,7 @@ def _declared_codecs(body: bytes, charset: str) -> list[str]:
 
 
 def _stateful(body: bytes, declared: list[str]) -> Decoded | None:
-    """Decode text in a declared 7-bit charset, UTF-16 or UTF-32."""
+    """Decode text in a declared 7-bit charset, UTF-16 or UTF-32. Return None if none fits."""
     for codec in declared:
         if codec.startswith(("iso2022", "hz", "utf-16", "utf-32")):
             try:
@@ -269,13 +270,13 @@ _READER_ENDINGS = {
     "rst": "rst",
     "eml": "mail",
 }
-#: Kinds accepted only if the first bytes confirm them.
+#: Readers chosen only by a document's first bytes, never by its media type alone.
 _BY_MAGIC = frozenset({"pdf", "rtf", "image", "zip", "tar", "packed", "old", "xls", "msg"})
 #: Media types that Office programs register for every file they can open.
 _OF_OFFICE = re.compile(r"application/(?:msword|rtf|vnd\.(?:ms-|openxml|oasis))")
 #: Bytes that may precede a file's signature.
 _BLANK = b"\xef\xbb\xbf\0 \t\r\n"
-#: Three headers at the start of a file.
+#: Three header lines at the start of a file, as in an e-mail.
 _HEADERS = re.compile(rb"(?:[A-Z][\w-]{1,60}:[^\n]{1,900}\n(?:[ \t]+\S[^\n]{0,900}\n){0,40}){3}")
 #: Any of four header lines. Every e-mail has at least one.
 _OF_MAIL = re.compile(rb"^(?:received|return-path|message-id|mime-version):", re.I | re.M)

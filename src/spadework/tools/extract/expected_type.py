@@ -1,4 +1,4 @@
-"""Predict a hit's document type from its address and title."""
+"""Predict a hit's document type from its URL and title."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _UNREAD = {"ps": "PostScript", "heic": "HEIC", "7z": "7z", "rar": "rar", "zst": 
 _OLD = frozenset({"doc", "ppt"})
 #: File type marks that search engines put before a title.
 _MARK = re.compile(r"^\s*[\[(](pdf|docx?|xlsx?|pptx?|odt|rtf)[\])]", re.IGNORECASE)
-#: Addresses of web pages that display a file, rather than of the file itself.
+#: Paths of web pages that display a file instead of serving it.
 _SHOWN = re.compile(r"/(?:blob|wiki|blame|src/branch)/|/[^/]*:[^/]*$", re.IGNORECASE)
 #: Score factor for hits that need OCR, which is slow.
 SLOW = 0.5
@@ -98,7 +98,7 @@ def foreseen(url: str, title: str = "") -> Foreseen:
 
 
 def refused_type(media_type: str) -> str:
-    """Return an unsupported media type's name, such as "a video", or ""."""
+    """Return a name for an unsupported media type, such as "a video", or "" if it is supported."""
     if media_type == _TYPESCRIPT:
         return ""
     return next((words for start, words in _TYPES if media_type.startswith(start)), "")

@@ -59,7 +59,7 @@ class Draft:
         self._blocks: list[str] = []
         self._items: list[str] = []
         self._code: list[str] = []
-        #: The last item number of each open list, outermost first. It is 0 if the list is
+        #: The last item number of each open list, outermost first, or 0 if the list is
         #: unnumbered.
         self._counts: list[int] = []
 
@@ -84,7 +84,7 @@ class Draft:
         ]
 
     def code(self, line: str) -> None:
-        """Add a line to a code block."""
+        """Add a line of code, starting a code block if none is open."""
         if self._items:
             self._end()
         self._code.append(line)

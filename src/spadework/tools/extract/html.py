@@ -82,7 +82,7 @@ def parsed(html: str, url: str) -> ParsedPage:
 
 def extract(html: str | bytes, url: str) -> Extracted:
     """Return a page's content as Markdown. It is empty if the page needs scripts to show content.
-    If the page was cut, the last line says how much is missing. Raises Unreadable if this is
+    If the page was cut, the last line says how much is missing. Raises Unreadable if `html` is
     not a page, or TooLarge if nothing is left after cutting or if an element has too many
     attributes.
     """
@@ -146,7 +146,7 @@ _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
 def content(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]:
-    """Return the content blocks and the title. `markup` is the HTML's length."""
+    """Return the content blocks, including the title. `markup` is the length of the HTML."""
     return _titled(view.blocks, _judged(view, kinds, markup))
 
 

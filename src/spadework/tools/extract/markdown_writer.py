@@ -1,4 +1,4 @@
-"""Write the Markdown blocks shared by all readers."""
+"""Write the Markdown blocks that all document readers use."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 class Grid:
-    """A table's grid, in which merged cells are repeated."""
+    """Builds a table's rows, repeating a merged cell in every position that it covers."""
 
     def __init__(self) -> None:
         self._above: list[str] = []

@@ -169,7 +169,7 @@ _until: ContextVar[float] = ContextVar("reading_until", default=math.inf)
 
 @contextmanager
 def limit_reading(seconds: float) -> Iterator[None]:
-    """Give page reading in this context a deadline of SHARE of `seconds`."""
+    """Limit the time for reading pages in this context to the fraction SHARE of `seconds`."""
     token = _until.set(time.monotonic() + SHARE * seconds)
     try:
         yield
@@ -182,7 +182,7 @@ def reading_until() -> float:
     return _until.get()
 
 
-#: -P keeps modules in the current folder from shadowing ours.
+#: The arguments for Python. -P keeps modules in the current folder from shadowing installed ones.
 _PROGRAM = ("-P", "-m", "spadework.tools.extract.reader_program")
 #: The environment variables that the process inherits. None of them holds an API key.
 _ENVIRONMENT = (
@@ -326,7 +326,7 @@ async def _ask(process: Process, request: dict[str, Any], body: bytes) -> dict[s
     except BaseException:
         # Unfinished work would delay the next document.
         process.kill()
-        # Also end the process here, because `ask` does not if its reply has just arrived.
+        # Also end the process here, because `ask` does not end it if the reply has just arrived.
         begin(process.end)
         raise
     finally:

@@ -146,7 +146,7 @@ def first_words(html: str) -> str:
     return " ".join(unescape(_UNSEEN.sub(" ", html[:MAX_HTML])).split())[: MARKED_CHARS + 1]
 
 
-#: Minimum characters of a page that does not count as empty.
+#: A page with fewer characters than this counts as empty.
 MIN_CHARS = 50
 #: Maximum characters of a thin page, whose text is probably added by scripts.
 THIN_CHARS = 600
@@ -194,7 +194,7 @@ _NOTICES = {
 
 def refuse_blocked(fetched: Fetched, found: Extracted) -> None:
     """Raise Blocked if the page is an access wall or only a notice, and Unreadable if it is empty.
-    Set `turned_away` on the error if a browser may succeed.
+    Set `turned_away` on the error if a browser might succeed.
     """
     page, chars = printable_url(fetched.url), len(found.markdown.translate(_INVISIBLE).strip())
     empty = chars < MIN_CHARS
@@ -274,8 +274,8 @@ def _html(fetched: Fetched) -> str:
 
 
 def notice(text: str) -> str:
-    """Return the kind of notice that `text` is, such as "a maintenance notice", or "" if it is not
-    one.
+    """Return the kind of notice in `text`, such as "a maintenance notice", or "" if there is
+    none.
     """
     if len(text) > NOTICE_CHARS:
         return ""

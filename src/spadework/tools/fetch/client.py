@@ -54,7 +54,7 @@ _LIBRARIES = (
 
 
 class Cleaned:
-    """A cache of extracted documents, keyed by page body and version of the extraction code."""
+    """A cache of extracted documents, keyed by response and version of the extraction code."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -167,7 +167,8 @@ def _of_tls(error: BaseException) -> ssl.SSLError | None:
     return cause
 
 
-#: Bytes to unpack at a time. This takes only milliseconds, even for a decompression bomb.
+#: Compressed bytes to unpack at a time. Even for a decompression bomb, this takes only
+#: milliseconds.
 SLICE = 16_384
 #: Statuses with which servers refuse clients that are not browsers.
 TURNED_AWAY = frozenset({403, 406, 429, 503})
@@ -317,7 +318,7 @@ async def _tidy(work: Coroutine[Any, Any, Answer]) -> Answer:
             except asyncio.CancelledError:
                 continue  # the first cancellation is raised below
         if not task.cancelled():
-            task.exception()  # mark it as retrieved
+            task.exception()  # mark the exception as retrieved
         raise
 
 

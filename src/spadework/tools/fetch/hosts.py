@@ -32,7 +32,7 @@ LEVEL_SECONDS, REFUSED_SECONDS = 30 * 86_400.0, 86_400.0
 #: Consecutive refusals after which a host that has served pages is blocked. Any other host is
 #: blocked after one refusal.
 REFUSALS = 3
-#: Maximum pause in seconds, in case a host's header is wrong.
+#: Maximum pause in seconds, even if a host's Retry-After header asks for more.
 MOST_SECONDS = 86_400.0
 #: Consecutive pages with status 503 after which a host counts as down.
 OUT_OF_ORDER = 2
@@ -64,8 +64,8 @@ class Hosts:
         self._path, self._clock = path, clock
         self._lock = threading.Lock()
         self._known: dict[str, Host] = {}
-        #: The pages that each host has refused, and the pages that returned status 503, since it
-        #: last served a page.
+        #: The pages that each host has refused, and the pages that returned status 503, since the
+        #: host last served a page.
         self._refused: defaultdict[str, set[str]] = defaultdict(set)
         self._out_of_order: defaultdict[str, set[str]] = defaultdict(set)
         self._given: set[str] = set()

@@ -207,7 +207,7 @@ class HttpCache:
         return None
 
     async def holds(self, url: str, levels: Collection[int]) -> bool:
-        """Return whether a fresh copy is cached."""
+        """Return whether a fresh copy of a page is cached at one of the fetch levels."""
         for level in levels:
             if copy := await self._load(url, level):
                 state = hishel.IdleClient(options=_RULES).next(
@@ -252,8 +252,8 @@ def _preconditions(state: hishel.CacheMiss | hishel.NeedRevalidation) -> dict[st
 
 
 def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
-    """Skip states that invalidate old entries, and return the first other state. The next copy
-    overwrites old entries anyway.
+    """Return the first state that does not invalidate old entries. The others are skipped, because
+    storing the new copy overwrites old entries anyway.
     """
     while isinstance(state, hishel.InvalidateEntries):
         state = state.next_state

@@ -134,8 +134,8 @@ class _Pool(Generic[C, R]):
         return self._limits.wanted - len(self._came)
 
     def start(self) -> Iterator[C]:
-        """Start and yield candidates. Each slow one that is running allows one more to run, up to
-        twice as many as there are missing pages.
+        """Start and yield one candidate for each missing page, plus a replacement for each slow
+        one. At most twice as many candidates run as pages are missing.
         """
         now = self._clock()
         slow = sum(now >= moment for moment in self._slow_at.values())
@@ -150,8 +150,9 @@ class _Pool(Generic[C, R]):
             yield candidate
 
     def _next(self, places: int, now: float) -> C | None:
-        """Take the best candidate whose group may start another read, or return None. A better
-        candidate whose group may soon finish a read keeps one of the free `places`.
+        """Remove and return the best candidate whose group is below its limit, or return None. One
+        of the free `places` is reserved for each better candidate whose group has a read that is
+        not slow yet.
         """
         busy = Counter(self._group(candidate) for candidate in self.running.values())
         quick = {self._group(self.running[task]) for task, at in self._slow_at.items() if now < at}

@@ -214,7 +214,7 @@ class Reader:
         return min(browser.max_level, 1) if browser.what_is_missing else browser.max_level
 
     async def holds(self, url: str) -> bool:
-        """Return whether a fresh copy is cached."""
+        """Return whether a fresh copy of a page is cached."""
         return await self._web.holds(url)
 
     async def _by_way(self, url: str, way: Way, level: int, trip: _Trip) -> Read | None:
@@ -228,7 +228,7 @@ class Reader:
             return None
 
     async def _levels_up(self, url: str, level: int, trip: _Trip) -> Read:
-        """Read over plain HTTP, or in the browser if that may help."""
+        """Read a page over plain HTTP, or in the browser if that might help."""
         if level >= BROWSER:
             try:
                 return await self._in_browser(url, trip)

@@ -9,7 +9,8 @@ from typing import Protocol
 from spadework.errors import TooLarge, Unreachable, Unreadable
 
 ACCEPT_ENCODING = "gzip, deflate"
-#: Maximum expansion factor beyond RATIO_FREE bytes. Text reaches about 30, and bombs 1,000.
+#: Maximum decompression ratio of data that unpack to more than RATIO_FREE bytes. Text reaches about
+#: 30, and decompression bombs reach 1,000.
 MAX_RATIO = 200
 RATIO_FREE = 1_000_000
 MAX_LAYERS = 3

@@ -128,7 +128,7 @@ class Catalogue:
         _remove(db, leaving)
 
     def remove(self, db: sqlite3.Connection, which: Which) -> int:
-        """Delete pages and return their number."""
+        """Delete the selected pages, and return their number."""
         condition, values = condition_of(which)
         with transaction(db):
             asked = db.execute(f"SELECT id FROM pages WHERE {condition}", values)
@@ -148,7 +148,7 @@ class Catalogue:
         return Entry.unpacked(*row) if row else None
 
     def pages(self, db: sqlite3.Connection, which: Which) -> list[Page]:
-        """Return pages without their texts, newest first."""
+        """Return the selected pages without their texts, newest first."""
         condition, values = condition_of(which)
         asked = f"SELECT record FROM pages WHERE {condition} ORDER BY fetched_at DESC, id DESC"
         return [Page.model_validate_json(record) for (record,) in db.execute(asked, values)]
@@ -179,8 +179,8 @@ def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
 
 
 T = TypeVar("T")
-#: Maximum numbers of passages to retrieve: with any term of the question, with all needed terms,
-#: and about a subject that it names.
+#: Maximum numbers of passages to retrieve: with any of the question's terms, with all needed terms,
+#: and about a subject that the question names.
 _PROPOSED = 40, 20, 10
 #: Number of unrelated passages assumed when computing how rare a term is. Without them, the
 #: subject of a small store would seem common.
@@ -240,7 +240,7 @@ class EmbeddedKnowledge:
         return done
 
     async def forget(self, which: Which) -> int:
-        """Delete pages and their words by rebuilding the index."""
+        """See `Knowledge.forget`. The index is rebuilt, so that it keeps no deleted words."""
         if not await asyncio.to_thread(lambda: self._catalogue.exists):
             return 0
         return await asyncio.to_thread(self._forgotten, which)
@@ -335,7 +335,7 @@ class EmbeddedKnowledge:
             self._rebuild(db)
         elif fresh or gone:
             # First delete the fresh pages too, because an interrupted process may have indexed
-            # them without recording it.
+            # them without marking them as indexed.
             index.write(_in_batches(db, fresh), [*gone, *fresh])
             self._note(db, fresh, gone, "removed = removed + ?", len(gone))
 

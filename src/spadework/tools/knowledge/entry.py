@@ -25,8 +25,8 @@ RECENT_HOURS = 12
 
 @dataclass(frozen=True)
 class Entry:
-    """A page with its text as Markdown. `own` is set if only `allow_hosts` permits the page's
-    host.
+    """A page with its text as Markdown. `own` is true if `allow_hosts` contained the page's host
+    when the page was stored. Sessions that do not allow this host must not see the page.
     """
 
     page: Page
@@ -35,7 +35,7 @@ class Entry:
 
     @classmethod
     def unpacked(cls, record: str, packed: bytes, own: int) -> Self:
-        """Build an entry from a row: JSON page, compressed text and `own`."""
+        """Build an entry from a database row: the page as JSON, the compressed text, and `own`."""
         text = zstandard.decompress(packed).decode()
         return cls(Page.model_validate_json(record), text, bool(own))
 
@@ -106,7 +106,7 @@ def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
         parts.append(f"url = {value}")
         values.append(url)
     for host in which.hosts:
-        # As many characters from the end of the host as the suffix has. A shorter host never
+        # Take as many characters from the end of the host as the suffix has. A shorter host never
         # equals the suffix.
         end = f"substr(host, length(host) - length({value}) + 1)"
         parts.append(f"host = {value} OR {end} = {value}")

@@ -24,8 +24,8 @@ from spadework.tools.library.search import Match, Ranked, blend_rankings, rank, 
 from spadework.tools.ranking.vectors import Near
 from spadework.tools.stores.private_files import close_files, private_folder
 
-#: Questions with fewer needed terms get a reduced `share`, because unrelated pages match short
-#: questions.
+#: For questions with fewer needed terms, `share` is reduced, because unrelated pages also match
+#: short questions.
 FEW_WORDS = 3
 
 

@@ -131,7 +131,7 @@ def passage_vector(title: str, heading: str, body: str) -> tuple[list[int], list
 
 
 def query_vector(words: Iterable[tuple[str, float]]) -> tuple[list[int], list[float]]:
-    """Return the indices and values of a query's sparse vector."""
+    """Return the indices and values of a query's sparse vector, from pairs of word and weight."""
     return _pack_weights(dict(words))
 
 

@@ -214,7 +214,7 @@ def open_to_write(folder: Path) -> sqlite3.Connection:
 
 
 def row_of(document: Document) -> tuple[Any, ...]:
-    """Convert a document to a row."""
+    """Convert a document to a database row."""
     text = zstandard.compress(document.markdown.encode(errors="replace"), _COMPRESSION)
     dates = [
         moment.isoformat() if moment else None
@@ -225,7 +225,7 @@ def row_of(document: Document) -> tuple[Any, ...]:
 
 
 def document_of(row: Sequence[Any]) -> Document:
-    """Convert a row to a document."""
+    """Convert a database row to a document."""
     url, title, packed, published_at, uses, kind, changed_at, author = row
     text = zstandard.decompress(packed).decode()
     published, changed = _moment(published_at), _moment(changed_at)
@@ -267,9 +267,7 @@ class StoreReader:
         return [number for (number,) in self._rows("select id from documents")]
 
     def most_used(self, packages: Collection[str], most: int) -> list[int]:
-        """Return the numbers of the packages' most used documents, in descending order of use.
-        `most` limits how many.
-        """
+        """Return the numbers of at most `most` documents from these packages, most used first."""
         marks = ",".join("?" * len(packages))
         query = (
             f"select distinct document from used where package in ({marks}) order by uses desc"
@@ -283,7 +281,7 @@ class StoreReader:
         return [Skipped(*row) for row in rows]
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the database."""
         with self._lock:
             self._db.close()
 

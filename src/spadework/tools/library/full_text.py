@@ -43,7 +43,8 @@ def schema() -> tantivy.Schema:
     - `names`: the title, URL and headings as written.
     - `signed`: terms whose symbols matter, such as C++.
     - `subject`: the title as one term, only in the first passage of a document.
-    - `places`, `kind`, `day` (from `date.toordinal`): for filters.
+    - `places`: the sites and paths that contain the document, for filters.
+    - `kind`, `day` (from `date.toordinal`): also for filters.
     """
     builder = tantivy.SchemaBuilder()
     for name in BOOSTS:
@@ -118,7 +119,7 @@ def space_signs(text: str) -> str:
 
 
 def spread(text: str) -> str:
-    """Append the words inside names, so that "async client" finds AsyncClient."""
+    """Append a copy with camel-case names split, so that "async client" finds AsyncClient."""
     apart = _CAMEL.sub(r" \g<0>", text)
     return space_signs(text if apart == text else f"{text} {apart}")
 
@@ -213,8 +214,8 @@ _COMPARES = re.compile(
 #: because the subject usually comes first.
 MAX_CHARS = 2_000
 MAX_TERMS = 32
-#: Maximum number of query terms, because each term costs a lookup in four fields. The rarest are
-#: kept.
+#: Maximum number of query terms. Each term costs a lookup in four fields, so the least rare terms
+#: are dropped.
 MOST_TERMS = 14
 _MAX_SUBJECT = 5
 _INTENT_WEIGHT = 0.3
@@ -234,10 +235,10 @@ class Term:
 @dataclass(frozen=True)
 class Asked:
     """A parsed question.
-    - `subjects`: the subjects that it may name, as word stems.
-    - `names`: normalized names of the packages that it may mention.
-    - `practical`: true if it asks how to do something.
-    - `comparing`: true if it asks for a comparison.
+    - `subjects`: the subjects that the question might name, as word stems.
+    - `names`: normalized names of the packages that the question might mention.
+    - `practical`: true if the question asks how to do something.
+    - `comparing`: true if the question asks for a comparison.
     """
 
     terms: tuple[Term, ...]
@@ -284,7 +285,7 @@ def rarest_terms(question: Asked, weights: Mapping[str, float]) -> Asked:
 
 
 def _pieces(term: str) -> list[str]:
-    """Split Chinese terms into overlapping pairs, because word boundaries are unknown."""
+    """Split a Chinese term into overlapping pairs of characters, because it has no spaces."""
     pairs = [term[n : n + 2] for n in range(len(term) - 1)]
     return pairs if pairs and _HAN.fullmatch(term) else [term]
 
@@ -312,8 +313,8 @@ def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
 
 
 def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for the first passages of documents whose titles are among the subjects. They
-    are scored as in `any_of`.
+    """Return a query for the first passages of documents whose titles are among the subjects. The
+    passages are scored as in `any_of`.
     """
     named = _kept_to("subject", sorted(subjects))
     return tantivy.Query.boolean_query([named, (tantivy.Occur.Should, any_of(terms))])

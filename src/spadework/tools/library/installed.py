@@ -100,15 +100,15 @@ def packages_in(text: str) -> frozenset[str]:
     return frozenset([*named, *others, *own])
 
 
-#: Fraction of a question's words, weighted by rarity, that one file of a package must contain for
-#: the package to be read (benchmarks/README.md).
+#: A package is read if one of its files contains at least this fraction of a question's words,
+#: weighted by rarity (benchmarks/README.md).
 HELD = 0.5
 
 
 @lru_cache(maxsize=100)
 def packages_with(words: tuple[tuple[str, ...], ...]) -> frozenset[str]:
-    """Return the installed packages of which one file contains enough of the given words, each
-    given as its stems. Words in no file are ignored.
+    """Return the installed packages that have a file with enough of the words (see HELD). Each word
+    is a tuple of stems. Words that occur in no file are ignored.
     """
     found: dict[str, list[list[int]]] = {}
     for place in (None, *installed_packages()):
@@ -125,7 +125,7 @@ def packages_with(words: tuple[tuple[str, ...], ...]) -> frozenset[str]:
 
 
 def _numbers_of(words: Iterable[Iterable[str]], package: Package) -> Iterator[list[int]]:
-    """Yield for each file the numbers of the words that it contains."""
+    """Yield, for each text file of a package, the indexes of the words that it contains."""
     encoded = [[stem.encode() for stem in stems] for stems in words]
     for file in package.files:
         if file.endswith(_TEXTS) and not _OUTSIDE.search(file):
@@ -290,13 +290,13 @@ def _title(module: Module, text: ModuleText) -> str:
     return f"{module.name}: {said}" if said else module.name
 
 
-#: Modules that print something or open a window when imported.
+#: Modules that are not imported, because they have side effects, need a display or are deprecated.
 _NOT_IMPORTED = frozenset((
     "antigravity", "this", "idlelib", "turtle", "turtledemo", "tkinter", "readline", "rlcompleter",
     "nis", "ossaudiodev", "spwd",
 ))  # fmt: skip
 _NOT_SHOWN = frozenset(("__loader__", "__spec__", "__builtins__"))
-#: Exceptions that `inspect.signature` may raise. There are many, because it evaluates the
+#: Exceptions that `inspect.signature` can raise. There are many, because it evaluates the
 #: signature text of compiled functions.
 _NO_SIGNATURE = (ValueError, TypeError, AttributeError, NameError, LookupError, SyntaxError)
 
@@ -321,7 +321,7 @@ def _chapter(url: str, text: str) -> Document:
 
 
 def compiled_modules(collection: str) -> Iterator[Part]:
-    """Yield the public standard-library modules that have no Python source and are documented by
+    """Yield the documentation of public standard-library modules without Python source, obtained by
     introspection.
     """
     for name in sorted(sys.stdlib_module_names - _NOT_IMPORTED):
@@ -340,7 +340,9 @@ def _read_compiled(url: str, name: str) -> Document | None:
 
 
 def borrowed_names(collection: str, modules: Iterable[Module]) -> Iterator[Part]:
-    """Yield names that Python modules re-export from C modules, such as `collections.deque`."""
+    """Yield the documentation of names that Python modules re-export from C modules, such as
+    `collections.deque`.
+    """
     for module in modules:
         if not module.private:
             url = _url(collection, module.name)

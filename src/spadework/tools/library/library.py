@@ -39,9 +39,14 @@ _FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
 
 @dataclass(frozen=True)
 class Plan:
-    """A library to open. Without `paths`, it is the installed documentation. `family` identifies
-    its sources, `state` identifies their content, and `words` describes it to users. Only the
-    packages in `named` (None: all) are read in full. Of the others, only the description is read.
+    """A library to open.
+    - `paths`: the files and folders to index, or () for the installed documentation.
+    - `shelf`: the folder that contains all index folders.
+    - `family`: identifies the sources.
+    - `state`: identifies the content of the sources.
+    - `words`: a description of the library for users.
+    - `named`: the packages to read in full (None: all). Of other packages, only the descriptions
+      are read.
     """
 
     paths: tuple[Path, ...]
@@ -78,8 +83,8 @@ class Plan:
 
 
 def plan(paths: Sequence[Path], home: Path) -> Plan:
-    """Return a plan for the paths, or for the installed documentation. Raises SettingsError if a
-    path is missing or unreadable.
+    """Return a plan for the paths or, if there are none, for the installed documentation. Raises
+    SettingsError if a path is missing or unreadable.
     """
     shelf = home / "library"
     if not paths:
@@ -110,7 +115,7 @@ def _digest(lines: Iterable[str]) -> str:
 
 
 BUILD_SECONDS = 1_800
-#: Number of attempts to read more packages in full.
+#: Maximum number of attempts to read the same additional packages in full.
 TRIES = 2
 PAUSE_SECONDS = 10.0
 
@@ -137,7 +142,7 @@ async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
             hint="Choose fewer folders.",
         ) from None
     finally:
-        if process.returncode != 0:  # the child or its workers still run
+        if process.returncode != 0:  # the child or its workers might still be running
             kill_group(process)
             await process.wait()
 
@@ -200,11 +205,14 @@ class Shelved:
         lazily: bool = False,
         rebuilds: bool = True,
     ) -> Self:
-        """Open the index of a plan. Build it if it is missing. If it is damaged, rebuild it once,
-        unless `rebuilds` is false. If `lazily` is true, a missing index is only built by a later
-        call of `widen` or `built`, and of installed packages it contains just the descriptions
-        and the packages read in full by `widen`. Raises SearchError if the index stays damaged, or
-        SettingsError if it cannot be written.
+        """Open the index of a plan. Build it if it is missing. If it is damaged and `rebuilds` is
+        true, rebuild it once.
+
+        If `lazily` is true, a missing index is built later, by `widen` or `built`. For installed
+        packages, this index contains only their descriptions, until `widen` adds the full
+        documentation of some packages.
+
+        Raises SearchError if the index stays damaged, or SettingsError if it cannot be written.
         """
         shelved = cls(wanted, progress)
         shelved._anew = not rebuilds
@@ -261,8 +269,9 @@ class Shelved:
         return "own" if self._plan.paths else ""
 
     async def widen(self, text: str) -> None:
-        """Read in full the packages named in a text or, as long as no text has named any, the
-        packages that contain its words. Raises SettingsError or SearchError.
+        """Add the packages named in a text to those read in full. Until a text names a package, add
+        packages that contain enough of the text's words instead. Raises SettingsError or
+        SearchError.
         """
         if self._plan.named is None:
             return
@@ -327,7 +336,7 @@ class Shelved:
         except DAMAGED as error:
             self._anew = True
             raise self._given_up() from error
-        self._anew = True  # a cancelled build does not count
+        self._anew = True  # set only now, because a cancelled rebuild does not count
         return searcher
 
     def _given_up(self) -> SearchError:
@@ -371,9 +380,12 @@ class Library:
     ) -> Library:
         """Open the library of `paths`, or of the installed documentation, and build its index.
 
-        If opened `lazily`, folders are indexed by `build` or the first search. Packages are read in
-        full when a search names them or, if none is named, contains enough of their words. With
-        `meaning`, `lazily` has no effect, and searches also use the vectors made by `embed`.
+        If `lazily` is true, a missing index is built later, by `build` or the first search. For
+        installed packages, this index contains only their descriptions at first. Each search adds
+        the full documentation of the packages that it names. Until a search names a package, each
+        search adds packages that contain enough of its words.
+
+        With `meaning`, searches also use the vectors made by `embed`, and `lazily` has no effect.
         `progress` receives status messages.
 
         Raises SettingsError if a path is missing or unreadable, or the index cannot be written, and

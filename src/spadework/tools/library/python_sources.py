@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-#: Maximum length of a source. A longer one is skipped, because it is probably generated.
+#: Maximum length of a source file in characters. A longer file is skipped, because it is probably
+#: generated.
 MAX_CHARS = 2_000_000
 
 
@@ -154,7 +155,7 @@ _MAX_HOPS = 5
 
 
 def public_names(sources: Sources) -> dict[tuple[str, str], str]:
-    """Map re-exported (module, name) pairs to their shortest public dotted names."""
+    """Map the (module, name) of each re-exported definition to its shortest public name."""
     found: dict[tuple[str, str], str] = {}
     for module in sources.public():
         for name in _passed_on(module, sources):

@@ -67,7 +67,7 @@ _FURTHER = 0.05
 _CODE = 1.2
 _OUTDATED = 0.75
 _STANDARD = 1.2
-#: Score gain for each doubling of a document's uses, and the maximum gain.
+#: Relative score gain for each doubling of `Document.uses`, and the maximum gain.
 _USED = 0.1
 _MOST_USED = 0.5
 
@@ -156,8 +156,8 @@ def _side(each: Ranked, question: Asked) -> str:
 
 
 def _only_named(ranked: list[Ranked], question: Asked) -> bool:
-    """Return whether the title of one document that introduces its subject contains all needed
-    words. For a comparison, the titles of all such documents are taken together.
+    """Return whether the title of a document that introduces its subject contains all needed words.
+    For a comparison, the titles of all such documents together must contain the words.
     """
     named = [set(subject(each.document.title).split()) for each in ranked if each.introduces]
     covers = [set[str]().union(*named)] if question.comparing else named

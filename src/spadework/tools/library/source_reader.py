@@ -119,8 +119,7 @@ def _check(path: Path) -> None:
 
 def files(paths: Sequence[Path]) -> Iterator[File]:
     """Yield every document in the paths, except hidden files, links that lead outside the paths,
-    and source files from which an HTML page there was generated. Raises the same errors as
-    `collections`.
+    and source files of HTML pages in the same folder. Raises the same errors as `collections`.
     """
     return _files(collections(paths))
 
@@ -161,7 +160,7 @@ def _is_left_out(name: str, pages: Collection[str]) -> bool:
 
 
 def _quoted(name: str) -> str:
-    """Escape the bytes of a file name, because it may be invalid UTF-8."""
+    """Percent-encode the bytes of a file name, because the name might be invalid UTF-8."""
     return name if _PLAIN(name) else quote(os.fsencode(name))
 
 
@@ -309,8 +308,8 @@ def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
 WORKERS = 2
 #: Maximum number of sources submitted at once. This keeps the workers busy without a backlog.
 _AT_ONCE = 8 * WORKERS
-#: Texts of these types with at most this many bytes are read in this process, because they cannot
-#: crash it and a worker takes a second to start.
+#: Maximum size and media types of files that are read in this process, not in a worker. They
+#: cannot crash the process, and a worker takes a second to start.
 PLAIN_BYTES, PLAIN = 50_000, frozenset(("text/plain", "text/markdown"))
 _SPAWN = multiprocessing.get_context("spawn")
 _BROKEN = "the reader crashed or took too long"

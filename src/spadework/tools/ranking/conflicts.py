@@ -39,9 +39,10 @@ Kind = Literal["number", "date", "negation", "value", ""]
 #: Two statements are about the same thing if they share at least this fraction of the shorter
 #: one's words, and at least this many words.
 SAME, LEAST = 0.6, 2
-#: Minimum fraction of the longer sentence's words that a sentence and its denial share.
+#: Minimum fraction of the longer sentence's words that a sentence and its negation share.
 SAME_BUT_DENIED = 0.8
-#: A statement is about a page's subject if it has at least this fraction of the title's words.
+#: A statement is about a page's subject if it contains at least this fraction of the words in the
+#: page's title.
 TITLED = 0.5
 
 
@@ -229,14 +230,16 @@ REPEATED_WORDS, REPEATED = 8, 0.8
 #: The weight of an unread page, and the weight factor for a page with a prompt injection.
 UNKNOWN, SUSPECT = 0.25, 0.25
 #: If an index key has more than MOST_VALUES values, they are taken for a list and not compared.
-#: Otherwise, a statement is compared with at most MOST_COMPARED statements for each other value.
+#: Otherwise, a statement is compared with at most MOST_COMPARED statements per different value.
 MOST_VALUES, MOST_COMPARED = 16, 4
 MOST_VOICES = 50
 
 
 @dataclass(frozen=True)
 class Heard:
-    """A page that was read. `origin` is the page that it copies, or the page itself."""
+    """A page that was read. `origin` identifies the page that it copies, or the page itself if it
+    is not a copy.
+    """
 
     origin: str
     weight: float
@@ -353,7 +356,9 @@ class _Weighing:
     late: Late
 
     def weigh(self, topic: str, kind: Kind, sides: Sequence[Sequence[Evidence]]) -> Conflict:
-        """Return a disagreement, heaviest side first, with weights that sum to 1."""
+        """Return a disagreement whose weights sum to 1. Sides are sorted by weight, heaviest first,
+        except that changed copies come last.
+        """
         voices = [[self._voice(e.url, e.origin, plain(e.quote)) for e in side] for side in sides]
         claims = [max(own, key=lambda voice: voice.weight).said for own in voices]
         quoted = {e.url for side in sides for e in side}

@@ -26,7 +26,7 @@ from spadework.tools.web.connections import (
 from spadework.tools.web.fair_queue import far_place
 from spadework.values import Problem
 
-#: Maximum number of texts per request, which every known server accepts.
+#: Maximum number of texts per request. Every known server accepts this many.
 BATCH = 64
 _BATCH_SECONDS = 60.0
 #: Maximum number of characters per text, because models accept about 8,000 tokens.
@@ -284,7 +284,9 @@ class Meaning:
 
 
 def meaning_of(settings: Settings) -> Meaning | None:
-    """Return the embedding model named in the settings, or None. Raises SettingsError."""
+    """Return the embedding model named in the settings, or None if there is none. Raises the same
+    errors as `embedder`.
+    """
     embeds = embedder(settings)
     return Meaning(embeds) if embeds else None
 

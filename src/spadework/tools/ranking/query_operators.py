@@ -39,8 +39,8 @@ class Only:
 
 
 def in_words(query: str) -> bool:
-    """Return whether a query consists only of words. An address or operator may have been
-    suggested by a page that the model read, to attract visits.
+    """Return whether a query consists only of words, without addresses or operators. A page that
+    the model read might have suggested these to attract visits.
     """
     said = query.strip()
     return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))
@@ -80,7 +80,7 @@ def _day(name: str, value: str) -> date:
         ) from None
 
 
-#: Maximum age of pages in days.
+#: Maximum age of pages in days, by freshness.
 DAYS: dict[Freshness, int] = {"now": 30, "recent": 365}
 
 Reach = Literal["day", "week", "month", "year"]

@@ -44,9 +44,9 @@ Key = TypeVar("Key", bound=Hashable)
 def query_terms(query: str) -> list[str]:
     """Return the distinct significant words of a query, in order and in lower case. Stop words
     and operators such as `site:` are dropped. Technical terms stay whole (`c++`, `.net`, `gpt-5`,
-    and `TCP/IP` in capitals). Terms under three characters are kept only if they are known (`ai`),
-    have a digit (`s3`) or symbol (`c#`), or are in capitals (`IT`) in a mixed-case query. Text
-    without spaces is segmented, and its short words are kept.
+    and `TCP/IP` in capitals). Terms under three characters are kept only if they are in SHORT_TERMS
+    (`ai`), have a digit (`s3`) or symbol (`c#`), or are in capitals (`IT`) in a mixed-case query.
+    Text in scripts without spaces is segmented, and its short words are kept.
     """
     query = without_operators(query)
     known = language(spoken(query))
@@ -74,7 +74,7 @@ def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> 
 
 def priority(domain: float, relevance: float, cached: bool, quality: float) -> float:
     """Return a hit's reading priority (0..1): 0.4 domain trust + 0.3 relevance + 0.2 if cached +
-    0.1 quality of the text known before reading.
+    0.1 quality of the snippet.
     """
     parts = {"domain": domain, "relevance": relevance, "cached": cached, "quality": quality}
     return round(sum(PRIORITY[name] * part for name, part in parts.items()), 3)

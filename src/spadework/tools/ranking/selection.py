@@ -30,7 +30,7 @@ WEIGHTS = {"authority": 0.4, "consistency": 0.3, "publisher": 0.2, "recency": 0.
 #: A page's authority (0..1) by domain suffix. Pages with other suffixes get MIDDLE.
 PRIORS = {".gov": 0.9, ".edu": 0.85, ".ac.uk": 0.85, ".int": 0.85, ".mil": 0.8, ".org": 0.6}
 MIDDLE = 0.5
-#: The highest PageRank raises a page's authority by this fraction of its distance from 1.
+#: The page with the highest PageRank gains this fraction of the gap between its authority and 1.
 LINKED = 0.6
 HALF_LIFE_DAYS = 730.0
 
@@ -195,8 +195,8 @@ def affordable(made: Selection, paid: Collection[str], most: int) -> Selection:
 
 
 def halve_selection(made: Selection, cached: Collection[str] = ()) -> Selection:
-    """Keep the more urgent half of the hits when time is short. Move the remaining hits to the
-    front of the reserve. `cached` holds the URLs of pages that are already available.
+    """Keep the half of the hits with the highest reading priority when time is short. Move the
+    remaining hits to the front of the reserve. `cached` holds the URLs of cached pages.
     """
     ranked = sorted(made.chosen, key=lambda hit: -_priority(hit, cached))
     kept = ranked[: max(LEAST_HURRIED, (len(ranked) + 1) // 2)]

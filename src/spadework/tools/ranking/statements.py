@@ -22,7 +22,7 @@ from spadework.tools.text.facts import Figure, Quantity, figures, is_negated, st
 from spadework.tools.text.language import DEFAULT, language
 from spadework.tools.text.sentences import sentences
 
-#: Number of words on each side of a figure that may say what it measures.
+#: Number of words on each side of a figure that are taken to say what the figure measures.
 NEAR = 2
 #: Number of characters that count as one word in scripts without spaces.
 SIGNS = 4
@@ -60,7 +60,7 @@ class Value(NamedTuple):
     ranges: tuple[tuple[Quantity, Quantity], ...] = ()
     bound: str = ""
     date: tuple[int, int, int] = (0, 0, 0)
-    #: True if a date in the statement may belong to the figure.
+    #: True if a date in the statement might belong to the figure.
     dated: bool = False
 
 

@@ -46,7 +46,7 @@ PRAGMA user_version = 1;
 
 @contextmanager
 def open_to_read(path: Path) -> Iterator[sqlite3.Connection | None]:
-    """Open the file, or yield None if it is missing. Raises ModelError if it is unusable."""
+    """Open a vector file, or yield None if it is missing. Raises ModelError if it is unusable."""
     if not path.exists():
         yield None
         return
@@ -56,8 +56,8 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection | None]:
 
 @contextmanager
 def open_to_write(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open or create the file in autocommit mode. Raises ModelError if it is unusable, and deletes
-    damaged files.
+    """Open or create a vector file in autocommit mode. Raises ModelError if the file is unusable,
+    and deletes the file if it is damaged.
     """
     try:
         private_file(path)
@@ -128,7 +128,7 @@ class Near:
 
 class Vectors:
     """Thread-safe storage for the vectors that `model` produces for the index identified by
-    `mark`. All methods may raise ModelError if the file is unusable.
+    `mark`. All methods raise ModelError if the file is unusable.
     """
 
     def __init__(self, path: Path, mark: str, model: str) -> None:
@@ -223,14 +223,16 @@ class Vectors:
         ]
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """Delete documents' places in this index for all models, and vectors no longer used."""
+        """Delete the passage locations of the given documents for all models, and vectors that are
+        no longer used.
+        """
         if gone := list(numbers):
             which = "mark = ? AND number IN (SELECT value FROM json_each(?))"
             self._forget(which, (self._key[0], json.dumps(gone)))
 
     def forget_others(self, marks: Collection[str]) -> None:
-        """Delete the places of all indexes except those in `marks`, and vectors that are no longer
-        used.
+        """Delete the passage locations of all indexes except those in `marks`, and vectors that are
+        no longer used.
         """
         self._forget("mark NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(marks)),))
 

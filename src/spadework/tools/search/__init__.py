@@ -1,1 +1,1 @@
-"""Search the web and other collections, with one provider per file."""
+"""Search the web and other collections through search providers."""

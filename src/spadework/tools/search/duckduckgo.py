@@ -1,5 +1,5 @@
-"""Search the web with DuckDuckGo, without a key. The package `ddgs` may hang, so each search runs
-in a child process.
+"""Search the web with DuckDuckGo, without an API key. The package `ddgs` can hang, so each search
+runs in a child process.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _FIRST = date(1990, 1, 1)
 
 
 class DuckDuckGo:
-    """The web, through DuckDuckGo."""
+    """Searches the web through DuckDuckGo."""
 
     name = "duckduckgo"
     describes = ENGLISH("scope_web", service="DuckDuckGo")
@@ -65,8 +65,8 @@ class DuckDuckGo:
         return hits(answer, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the query's filters that are supported: news, time, and perhaps country or
-        language.
+        """Return the supported filters: news, time, and the country and language if DuckDuckGo has
+        a region for them.
         """
         place = region(query.country, query.language)
         met: list[Wish] = ["news", "time"]

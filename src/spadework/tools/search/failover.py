@@ -37,7 +37,7 @@ T = TypeVar("T")
 #: results on any topic are also kept for NOW_MINUTES.
 RECENT_HOURS, NOW_MINUTES = 12, 15
 BUSY_SECONDS = 3.0
-#: Days to keep all other results, and maximum file size in bytes.
+#: Days to keep results on other topics, and maximum size of the cache file in bytes.
 KEPT_DAYS, MOST_BYTES = 7, 50_000_000
 #: Fraction of results to keep when the cache file becomes too large. The oldest results are
 #: deleted.
@@ -275,7 +275,7 @@ class Search:
     async def _in_turn(
         self, provider: Provider, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float
     ) -> list[Hit]:
-        """Wait for a turn and search. After QuotaSpent, retry while time and attempts are left."""
+        """Wait for a turn and search. After QuotaSpent, retry while time and attempts remain."""
         name, until, refusals = provider.name, self._clock() + seconds, list[QuotaSpent]()
         # The queue that several machines share, or "" if only this machine uses the provider.
         where = provider.where if isinstance(provider, Placed) else name

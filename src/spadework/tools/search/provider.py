@@ -182,7 +182,7 @@ def _wait(header: str) -> str:
 
 
 AGENT = "spadework"
-#: Maximum response size. A hundred results with abstracts take a tenth of this.
+#: Maximum response size in bytes. A hundred results with abstracts take a tenth of this.
 MOST_BYTES = 5_000_000
 _TELLING = ("content-type", "retry-after", *RATE_LIMIT_HEADERS)
 #: Accepted encodings. httpx decodes these in small pieces, so reading can stop at the size limit.
@@ -296,8 +296,8 @@ class Service:
 
 
 async def over_the_wire(request: Any, send: Send) -> Piece:
-    """Return the response of `send`, or a recorded one in a replay. `request` is JSON without API
-    keys.
+    """Return the response of `send` or, in a replay, the recorded response. `request` is JSON
+    without API keys.
     """
     wire = _wire.get()
     return await (wire(request, send) if wire else send())

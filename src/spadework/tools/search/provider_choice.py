@@ -70,7 +70,7 @@ class OwnSearch:
 
 
 class LangChainSearch:
-    """A provider that wraps a LangChain tool or retriever. A blocking one runs in a thread, and may
+    """A provider that wraps a LangChain tool or retriever. Blocking code runs in a thread, and can
     keep running there after the deadline.
     """
 
@@ -151,7 +151,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _only_blocks(source: Any) -> bool:
-    """Return whether the source's async method only wraps its blocking one."""
+    """Return whether the source's async method only wraps its blocking method."""
     if getattr(source, "coroutine", None) is not None:
         return False
     ways = (getattr(type(source), name, None) for name in ("_arun", "_aget_relevant_documents"))
@@ -234,11 +234,17 @@ class Choice:
 async def choose(
     settings: Settings, open_library: Callable[[], Awaitable[Library]], own: Sequence[Any] = ()
 ) -> Choice:
-    """Choose the providers named in `settings.search`, and the caller's (`own`). "auto" means the
-    first of these that is available: the caller's providers, all providers with a key, address
-    or path, DuckDuckGo, the library. `open_library` is called only if the library is chosen.
-    Raises SettingsError for an unknown name, for a missing key or address, or for an unsuitable
-    object in `own`.
+    """Choose the providers named in `settings.search`, and the caller's providers (`own`).
+
+    The name "auto" means the first of these that is available:
+
+    - the caller's providers
+    - all providers whose key, address or path is set
+    - DuckDuckGo
+    - the library
+
+    `open_library` is called only if the library is chosen. Raises SettingsError for an unknown
+    name, for a missing key or address, or for an unsuitable object in `own`.
     """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names and not own else []
@@ -339,7 +345,9 @@ class LibrarySearch:
         return self.library.describe
 
     async def prepare(self, query: Query) -> None:
-        """Build a missing index, and read the packages of the query. Raises SearchError."""
+        """Build a missing index, and read the packages that the query is about. Raises
+        SearchError.
+        """
         try:
             await self.library.build(query.text)
         except (SettingsError, OSError) as error:

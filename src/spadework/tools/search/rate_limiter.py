@@ -67,7 +67,7 @@ def _queries(count: int) -> str:
     return "1 query" if count == 1 else f"{count} queries"
 
 
-#: Longest pause that a provider can demand, in case a header is wrong.
+#: Longest pause in seconds that a provider can demand, in case a header is wrong.
 MOST_PAUSE_SECONDS = 3_600.0
 #: Initial and maximum seconds between searches of a busy provider.
 FIRST_SPACING, MOST_SPACING = 1.1, 8.8
@@ -140,7 +140,7 @@ class RateLimiter:
                 self._paused_till = f"{datetime.now(UTC) + timedelta(seconds=seconds):%H:%M:%S} UTC"
 
     def slow_down(self, begun: float) -> None:
-        """Increase the time between searches, after one that began at `begun` was refused."""
+        """Increase the time between searches after a search started at `begun` was refused."""
         with self._lock:
             if begun >= self._slowed:  # concurrent refusals count once
                 self._spacing = min(max(FIRST_SPACING, 2 * self._spacing), MOST_SPACING)

@@ -241,7 +241,7 @@ class Unmet:
         return tuple(filter(None, said))
 
     def news(self) -> tuple[str, ...]:
-        """Return only the sentences that no earlier call has returned."""
+        """Return the sentences about unapplied filters that no earlier call has returned."""
         fresh = [sentence for sentence in self.sentences() if sentence not in self._said]
         self._said.update(fresh)
         return tuple(fresh)
@@ -310,7 +310,7 @@ def is_web(url: Any) -> bool:
 
 
 def document_url(provider: str, text: str) -> str:
-    """Return a URL for a text that has none."""
+    """Return a `library://` URL for a text that has no web address."""
     return f"{SHELF}{provider}/{hashlib.sha256(whole(text).encode()).hexdigest()[:16]}"
 
 

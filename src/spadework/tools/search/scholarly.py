@@ -28,7 +28,7 @@ _PUBMED_FIRST, _PUBMED_LAST = date(1800, 1, 1), date(2999, 12, 31)
 
 
 class PubMed:
-    """Medical literature from PubMed (NCBI E-utilities)."""
+    """Searches medical literature in PubMed (NCBI E-utilities)."""
 
     name = "pubmed"
     describes = ENGLISH("scope_medicine", service="PubMed")
@@ -110,7 +110,7 @@ _OPENALEX_FIELDS = "id,doi,display_name,publication_date,abstract_inverted_index
 
 
 class OpenAlex:
-    """Scholarly works from OpenAlex, which allows only a few searches a day without a key."""
+    """Searches scholarly works in OpenAlex, which allows few searches a day without a key."""
 
     name = "openalex"
     describes = ENGLISH("scope_works", service="OpenAlex")
@@ -181,7 +181,7 @@ _ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 class Arxiv:
-    """Preprints from arXiv."""
+    """Searches preprints on arXiv."""
 
     name = "arxiv"
     describes = ENGLISH("scope_preprints", service="arXiv")
@@ -243,8 +243,8 @@ def _preprint_row(entry: etree._Element) -> Row:
 
 
 class Wikipedia:
-    """Searches the Wikipedia at `url`, if given, or else the edition in the query's language (in
-    `language` if the query's language is unknown).
+    """Searches the Wikipedia at `url`. Without `url`, searches the edition in the query's language,
+    or in `language` if the query's language is unknown.
     """
 
     name = "wikipedia"

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 THREADS = 4
-#: Seconds allowed for a file operation, ample for a working disk.
+#: Seconds allowed for a file operation, which is ample for a working disk.
 SECONDS = 20.0
 #: Minimum seconds allowed for file work, even after a run's deadline.
 LEAST_SECONDS = 1.0
@@ -39,7 +39,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class DiskHangs(OSError):
-    """A file operation took too long but may still succeed."""
+    """A file operation took too long but might still succeed."""
 
     def __init__(self, path: object, seconds: float) -> None:
         named = str(path) if isinstance(path, Path) else None
@@ -48,7 +48,7 @@ class DiskHangs(OSError):
 
 async def on_disk(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `work` in a file thread and return its result. Raises DiskHangs after SECONDS. Neither
-    this nor cancellation stops the work, and the process does not exit until the work ends.
+    the error nor cancellation stops the work, and the process does not exit until the work ends.
     """
     call = partial(work, *args, **kwargs)
     doing = asyncio.get_running_loop().run_in_executor(_pool, call)

@@ -61,7 +61,7 @@ class Request:
 
 
 async def last_text(tape: Tape) -> str:
-    """Return the last item as text."""
+    """Return the last received item of a tape, decoded as UTF-8."""
     return tape.last.body.decode(errors="surrogatepass")
 
 
@@ -88,8 +88,8 @@ class Row(NamedTuple):
         return self.tape
 
     async def reread(self, read: Callable[[Tape], Awaitable[T]]) -> T:
-        """Return `read(tape)`. For a failed exchange, raise its error, unless the error is final
-        and `read` now succeeds.
+        """Return `read(tape)`. If the exchange failed with a final error, raise that error only if
+        `read` fails too. Raise any other error without calling `read`.
         """
         assert self.tape is not None
         if self.error is None:
@@ -122,7 +122,7 @@ class Exchanges:
         self._room = MOST_BYTES
 
     async def measure(self) -> None:
-        """Subtract the bytes already stored from the remaining space."""
+        """Subtract the size of the stored bodies from the space for bulky bodies."""
         self._room -= await self._rows.size()
 
     async def rows(self, key: str) -> list[Row]:
@@ -151,7 +151,9 @@ class Exchanges:
         error: str | None,
         charged: Callable[[], tuple[str, float]],
     ) -> None:
-        """Store an exchange and its charge atomically."""
+        """Store an exchange and its charge atomically. `charged` returns the usage (JSON) and the
+        run time (seconds).
+        """
         pieces = [
             [piece.head, await self._body(piece.body, bulky=request.kind in BULKY)]
             for piece in tape.pieces

@@ -1,6 +1,6 @@
 """Store each answer and its cost before the answer is used, so that a resumed run pays for nothing
-twice. Store the bytes received too, so that a session can be replayed. Record each event before
-saving the step it belongs to.
+twice. Store the bytes received too, so that a session can be replayed. Write events before the next
+checkpoint is saved.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Journal:
             self.recording.asked_anew()
 
     async def answers(self, seconds: float) -> bool:
-        """Return whether the file responds within `seconds`."""
+        """Return whether the journal responds within `seconds`, and set `hangs`."""
         asking = asyncio.ensure_future(self.count("report"))
         await asyncio.wait({asking}, timeout=seconds)
         self.hangs = not asking.done()
@@ -91,7 +91,7 @@ class Journal:
         return not self.hangs
 
     async def close(self) -> None:
-        """Store any usage not yet recorded with an answer, and close the file."""
+        """Store any usage not yet recorded with an answer, and close the journal."""
         try:
             if self._budget.loose.amounts and self.recording is None:
                 await self.note("rest", {}, None)
@@ -173,8 +173,8 @@ class Journal:
             await self._put(Request("paid", ""), Tape(), None, bill)
 
     async def noted(self, kind: str, key: Any, *, before: bool = False) -> Any:
-        """Return the recorded value, or None if there is none. In a replay, look in the recording;
-        otherwise look in this session's journal, but only if `before` is set.
+        """Return the value that `note` recorded, or None if there is none. A replay looks in the
+        recording. Any other run looks in this session's journal, and only if `before` is True.
         """
         if self.recording is not None:
             return await self.recording.noted(Request(kind, key))
@@ -203,7 +203,9 @@ class Journal:
     async def _exclusive(
         self, request: Request, look: Callable[[str], Awaitable[T | None]]
     ) -> AsyncIterator[T | None]:
-        """Yield the stored answer, or None if the caller must obtain it."""
+        """Yield the stored answer, or None if the caller must obtain it. If another caller is
+        already obtaining the answer, wait for it.
+        """
         # The key includes the lookup function, because computing an answer may need an exchange
         # with the same request, which would otherwise wait for that answer forever.
         key = f"{look.__name__} {request.key}"
@@ -294,7 +296,7 @@ class Record:
                 self._known[event.key] = self._known.get(event.key, True) and event.failed
 
     def tell(self, event: E) -> E:
-        """Return the event with the time added, and record it unless it was recorded before."""
+        """Record an event unless it was recorded before. Return the event with the time added."""
         now = {"v": VERSION, "at": datetime.now(UTC), "after": round(self.clock(), 3)}
         event = event.model_copy(update=now)
         if self._told_before(event):

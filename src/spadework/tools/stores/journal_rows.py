@@ -15,7 +15,7 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Usage
 
-#: Selects each charge, and the run time in seconds at that moment.
+#: Selects the usage (JSON) of every answer and exchange, and the run time (seconds) at that moment.
 USED = "SELECT used, elapsed FROM journal UNION ALL SELECT used, elapsed FROM exchanges"
 _OF_KEY = "SELECT number, pieces, error, used, elapsed FROM exchanges WHERE key = ? ORDER BY number"
 _OPENED = "SELECT coalesce(max(number), 0) FROM exchanges WHERE kind = 'opened' AND number < ?"
@@ -120,7 +120,7 @@ class JournalRows(ABC):
         return next((error for (error,) in await self.ask(_REFUSED)), None)
 
     async def charges(self) -> list[tuple[str, float]]:
-        """Return the usage and time of each answer and exchange."""
+        """Return the usage (JSON) and run time (seconds) of each answer and exchange."""
         return await self.ask(USED)
 
     async def body(self, name: str) -> bytes | None:
@@ -169,7 +169,7 @@ class Claim(Protocol):
         """Store a file under `name`, its path within the session's folder."""
 
 
-#: The current claim, set by a worker for each session.
+#: The current claim. A worker sets it for each session that it runs.
 CLAIM: ContextVar[Claim | None] = ContextVar("claim", default=None)
 
 

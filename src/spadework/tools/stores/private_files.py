@@ -19,7 +19,7 @@ def make_folder(folder: Path) -> None:
     for path in reversed(missing):
         path.mkdir(mode=0o700, exist_ok=True)
     if not missing and not folder.is_dir():
-        folder.mkdir()  # raises an error about the file in its place
+        folder.mkdir()  # raises FileExistsError: a file has this path
 
 
 def private_folder(folder: Path) -> None:
@@ -38,20 +38,20 @@ def private_file(path: Path) -> None:
 def close_files(folder: Path) -> None:
     """Make all files in a folder private."""
     for path in folder.iterdir():
-        with suppress(FileNotFoundError):  # it has been replaced meanwhile
+        with suppress(FileNotFoundError):  # replaced in the meantime
             _close(path)
 
 
 def _close(path: Path) -> None:
     mode = path.stat().st_mode
     if mode & _OTHERS:
-        with suppress(PermissionError):  # another user's file that we may write
+        with suppress(PermissionError):  # another user's file that this user can write
             path.chmod(mode & 0o777 & ~_OTHERS)
 
 
 def is_session_id(text: str) -> bool:
-    """Return whether the text has the form of a session id, which consists of letters, digits, `_`
-    and `-`, so that it is never a path.
+    """Return whether a text has the form of a session id: at most 100 letters, digits, `_` and `-`.
+    Such a text is never a path.
     """
     return re.fullmatch(r"[A-Za-z0-9][\w-]{0,99}", text, re.ASCII) is not None
 

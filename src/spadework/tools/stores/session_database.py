@@ -35,8 +35,8 @@ CREATE TABLE IF NOT EXISTS bodies (hash TEXT PRIMARY KEY, packed BLOB NOT NULL);
 
 
 async def connect(path: Path) -> aiosqlite.Connection:
-    """Open a connection. If cancelled, wait until the connection is open and close it, so that its
-    thread stops.
+    """Open a connection to the SQLite file at `path`. If cancelled, wait until the connection is
+    open and close it, so that its thread stops.
     """
 
     await on_disk(private_file, path)
@@ -120,7 +120,7 @@ class SqliteRows(JournalRows):
 
     @classmethod
     async def read(cls, path: Path) -> Self:
-        """Open the journal at `path`, read-only. Raises sqlite3.Error."""
+        """Open the journal at `path` for reading only. Raises sqlite3.Error."""
         return cls(await aiosqlite.connect(f"{path.as_uri()}?mode=ro", uri=True))
 
     async def put_answer(self, row: AnswerRow) -> None:

@@ -20,7 +20,7 @@ from spadework.tools.text.terms import RUN, in_plain_signs, stemmer, terms
 #: A hyphen after a figure, "%" or "°" ("10%-14%") is not a minus sign.
 _NUMBER = re.compile(r"(?:(?<![\w.,%°])[-+])?(?<![\w.,])\d++(?:[.,]\d++)*+(?=%|\b)")
 _SEPARATED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-#: Thousands separated by spaces, in languages with a decimal comma.
+#: A number with spaces between thousands, as written in languages with a decimal comma.
 _SPACED = re.compile(r"(?<![\w.,])\d{1,3}+(?:[ \u00a0\u202f]\d{3}(?!\d))++")
 _SWAPPED = str.maketrans(".,", ",.")
 _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -73,7 +73,7 @@ def dates(text: str, language: str = DEFAULT) -> set[str]:
 
 
 def weekdays(text: str, language: str = DEFAULT) -> set[str]:
-    """Return the weekdays, including capitalized short forms ("Fri")."""
+    """Return the weekdays in a text, including capitalized short forms ("Fri")."""
     known = language_named(language)
     return {w for w in _LETTERS.findall(text) if known.is_weekday(w) or w in known.short_weekdays}
 
@@ -191,8 +191,8 @@ def relations(sentence: str) -> tuple[Relation, ...]:
 
 
 def differ(one: str, other: str, asked: frozenset[str] = frozenset()) -> bool:
-    """Return whether two sentences state different values for the same thing. If only one sentence
-    names its subject, this also requires the stated property to be in `asked`.
+    """Return whether two sentences state different values for the same property of one subject. If
+    only one sentence names a subject, the property must be among the stems in `asked`.
     """
     return any(
         a.what == b.what and not a.value & b.value and _same_subject(a, b, asked)
@@ -262,7 +262,7 @@ def _written(text: str) -> datetime | None:
 
 
 #: Scale words above this power of ten end a group of number words. In "two hundred thousand and
-#: five", "thousand" ends one, but "hundred" does not.
+#: five", "thousand" ends a group, but "hundred" does not.
 HUNDRED = 2
 NEAR = 0.05
 
@@ -332,7 +332,7 @@ class Figure(NamedTuple):
 
 
 def figures(text: str, language: str = DEFAULT) -> tuple[Figure, ...]:
-    """Return a text's figures, in digits or words, except inside words ("IPv6")."""
+    """Return the figures in a text, in digits or words. Skip digits within words ("IPv6")."""
     known = language_named(language)
     found = []
     for match in _pattern(language).finditer(text):

@@ -58,7 +58,7 @@ class Language:
     capitals: frozenset[str] = frozenset()  # stop words that are names when capitalized
     elisions: frozenset[str] = frozenset()  # prefixes before an apostrophe
     decimal: str = "."
-    of: str = ""  # may occur within a date
+    of: str = ""  # between the parts of a date ("of")
     months: Mapping[str, str] = field(default_factory=dict)  # name → "1" to "12"
     weekdays: frozenset[str] = frozenset()
     numbers: Mapping[str, str] = field(default_factory=dict)  # word → digits
@@ -66,7 +66,7 @@ class Language:
     nouns_in_capitals: bool = False  # not every capitalized word is a name
     # Abbreviations that never end a sentence. Those with capitals are case-sensitive.
     abbreviations: frozenset[str] = frozenset()
-    maybe_last: frozenset[str] = frozenset()  # last only before one of `starters`
+    maybe_last: frozenset[str] = frozenset()  # end a sentence only before one of `starters`
     starters: frozenset[str] = frozenset()
     ordinals: bool = False  # "3." before a word is an ordinal
     negations: re.Pattern[str] = _NEVER
@@ -81,8 +81,8 @@ class Language:
     pronouns: frozenset[str] = frozenset()  # refer to an earlier question's subject
     which: re.Pattern[str] = _NEVER  # precedes the noun asked for
     polar: re.Pattern[str] = _NEVER  # start of a yes/no question
-    excludes: re.Pattern[str] = _NEVER  # before what is left out ("outside")
-    ranks: re.Pattern[str] = _NEVER  # beside a superlative, for others than the first ("second")
+    excludes: re.Pattern[str] = _NEVER  # a word before something to exclude ("outside")
+    ranks: re.Pattern[str] = _NEVER  # a rank beside a superlative, as in "second largest"
     expletive: re.Pattern[str] = _NEVER  # a pronoun that refers to nothing
     joins: re.Pattern[str] = _NEVER  # between parts of a question
     compares: frozenset[str] = frozenset()  # words of a comparison
@@ -143,7 +143,9 @@ class Language:
 
 @lru_cache(maxsize=64)
 def language(code: str) -> Language:
-    """Return the language for a code such as `de` or `de-AT`."""
+    """Return the language for a code such as `de` or `de-AT`. Without a data file for the code, its
+    word lists are empty and its patterns match nothing.
+    """
     short = code.lower().partition("-")[0]
     if short not in codes():
         return Language(short, short)
@@ -206,14 +208,15 @@ def _pattern(phrases: Iterable[str], spaced: bool) -> re.Pattern[str]:
 
 
 LOOKED_AT = 4_000
-#: Minimum share of function words in texts longer than SHORT words.
+#: Minimum fraction of a text's words that must be function words of the detected language. It
+#: applies to texts of more than SHORT words.
 LEAST_SHARE, SHORT = 0.15, 12
 #: Minimum score for a language to be detected. A function word that n languages share adds 1/n to
 #: the score of each.
 LEAST = 0.5
 #: Penalty for a word with letters foreign to the language.
 FOREIGN = 0.5
-#: Scores that differ by less than this differ only by rounding.
+#: Scores that differ by at most this much count as equal, because of rounding errors.
 TIE = 1e-6
 #: Number of letters that one character of each script counts as.
 SIGNS = {"kana": 2, "han": 2, "ko": 2}
@@ -340,8 +343,8 @@ class Phrases:
         return (own.get(name) or language(DEFAULT).report[name]).format(**values)
 
     def scope(self, text: str) -> str:
-        """Translate an English description of what is searched, which may contain another as
-        {what}. Return it unchanged if no `scope_` phrase matches.
+        """Translate an English description of a search's scope. A description can contain another
+        one as {what}. Return the text unchanged if no `scope_` phrase matches.
         """
         for name, pattern in _scopes():
             if found := pattern.fullmatch(text):

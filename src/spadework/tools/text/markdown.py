@@ -80,7 +80,7 @@ def _block_at(lines: list[str], i: int, in_list: bool) -> tuple[Kind, int]:
 
 
 def _kind(lines: list[str], i: int, inside: bool) -> Kind | Literal["rule"]:
-    """Return the block's kind. `inside` means within a list or paragraph."""
+    """Return the kind of block at line `i`. `inside` means within a list or paragraph."""
     line = lines[i]
     first = line.lstrip()[0]
     if not inside and _indent(line) > 3:
@@ -197,7 +197,7 @@ class Pair(NamedTuple):
 
 @dataclass
 class Inline:
-    """A text's inline markup. `code` lists the spans inside code marks."""
+    """A text's inline markup. `code` lists the spans between backticks."""
 
     marks: list[Mark] = field(default_factory=list)
     pairs: list[Pair] = field(default_factory=list)
@@ -227,7 +227,7 @@ _NESTING = 20
 
 
 def plain(text: str) -> str:
-    """Return readable text, excluding Markdown marks and link targets."""
+    """Return the text without Markdown marks and link targets."""
     shown, at = [], 0
     for mark in scan(text).marks:
         shown += [text[at : mark.start], mark.shown]
@@ -236,7 +236,7 @@ def plain(text: str) -> str:
 
 
 def scan(text: str) -> Inline:
-    """Return the inline markup of all blocks, in order."""
+    """Return the inline markup of all blocks except code, in order."""
     found = Inline()
     for block in blocks(text) if _MARKED.search(text) else ():
         if block.kind == "code":

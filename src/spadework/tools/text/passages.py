@@ -33,8 +33,8 @@ def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
     """
     passages: list[tuple[int, int]] = []
     start = end = 0
-    # `lead` is where a heading or term that may open the next passage begins, and `before` where
-    # the text above it ends.
+    # `lead` is the start of a heading or term that might open the next passage, or -1. `before` is
+    # the end of the text above that heading or term.
     lead, before, only_headings = -1, 0, True
     for block in blocks(markdown):
         heading = block.kind == "heading"
@@ -108,7 +108,7 @@ def _parse_heading(text: str) -> tuple[int, str]:
 
 
 def paths(headings: Iterable[Heading]) -> list[Path]:
-    """Return each heading's start and path ("Install > Linux")."""
+    """Return each heading's start offset and path ("Install > Linux")."""
     found, path = [], list[Heading]()
     for heading in headings:
         while path and path[-1][1] >= heading[1]:
@@ -119,7 +119,7 @@ def paths(headings: Iterable[Heading]) -> list[Path]:
 
 
 def heading_at(paths: Sequence[Path], offset: int) -> str:
-    """Return the heading path at an offset, or "" before the first."""
+    """Return the heading path at an offset, or "" before the first heading."""
     after = bisect_right(paths, offset, key=lambda path: path[0])
     return paths[after - 1][1] if after else ""
 

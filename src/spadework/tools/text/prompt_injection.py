@@ -122,8 +122,8 @@ _HINT = re.compile(
 
 @lru_cache(maxsize=20_000)
 def is_injection(text: str) -> bool:
-    """Return whether a sentence gives instructions to a model, other than by merely quoting
-    them.
+    """Return whether a sentence gives instructions to a model. A sentence that merely quotes
+    instructions does not count.
     """
     if len(text) < LEAST and text.isascii():
         return False
@@ -136,8 +136,8 @@ def is_injection(text: str) -> bool:
 
 
 def _sends_away(said: str) -> bool:
-    """Return whether a task to do before answering precedes the last web address. Takes linear
-    time.
+    """Return whether a text demands a task before answering, followed by a web address. Takes
+    linear time.
     """
     last = max(said.rfind("http://"), said.rfind("https://"))
     errand = _ERRAND.search(said) if last >= 0 else None
@@ -174,8 +174,8 @@ def without_injections(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Return the spans of prompt injections. Each runs to the end of its block, or covers a whole
-    heading, table or code block.
+    """Return the spans of prompt injections and keyword stuffing. Each span runs to the end of its
+    block, or covers a whole heading, table or code block.
     """
     told = ((start, text[start:end]) for start, end in sentences(text))
     spans = [start for start, said in told if is_injection(said) or is_stuffed(said)]

@@ -38,7 +38,7 @@ _YEAR = re.compile(r"[12]\d{3}")
 _DIGITS = re.compile(r"[\W\d_]*\d[\W\d_]*")
 _YES = frozenset(("yes", "y", "true", "x", "ja", "oui", "sí", "si", "да", "はい", "是", "✓"))
 _NO = frozenset(("no", "n", "false", "nein", "non", "нет", "いいえ", "否", "✗"))
-#: Each comparison's sign, its test, and whether it compares only years or dates.
+#: Maps each comparison to its sign, its test, and True if it compares only years or dates.
 _SIGNS: Mapping[str, tuple[str, Callable[[Any, Any], bool], bool]] = {
     "before": ("<", operator.lt, True), "after": (">", operator.gt, True),
     "since": ("≥", operator.ge, True), "until": ("≤", operator.le, True),
@@ -441,7 +441,7 @@ def _stems(text: str, known: Language) -> set[str]:
 
 
 def _cell_stems(value: str, known: Language) -> set[str]:
-    """Return a cell's stems, with one stem for "Aug" and "August"."""
+    """Return a cell's stems, with the same stem for "Mon" and "Monday"."""
     days = {day[:3] for day in known.weekdays if value.casefold() in (day, day[:2], day[:3])}
     return days or _stems_of_days(value, known)
 

@@ -30,8 +30,8 @@ _FIGURE = re.compile(r"(?!(?:1[5-9]|20)\d\d\b)\W*\d")
 
 
 def header_of(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
-    """Return the span of the header row, or None. A header has at least `least` columns and no
-    figures. The delimiter row below it must not consist of NO_NAMES.
+    """Return the span of a table's header row, or None. A header has at least `least` columns and
+    no figures. The delimiter row below it must not consist of NO_NAMES.
     """
     lines = list(islice(_lines(text, table.start, table.end), 2))
     ruled = text[slice(*lines[1])] if len(lines) > 1 else ""
@@ -103,7 +103,7 @@ def _lines(text: str, start: int, end: int) -> Iterator[Span]:
         start = stop + 1
 
 
-#: Figures with sign, currency and unit, and figures with a decimal point.
+#: Match a figure with its sign, currency and unit, and a figure with a decimal point.
 _AMOUNT = re.compile(r"([-−]?)([$£¥\u20a0-\u20cf]?)\s?(?<![-−]\s)(\d(?:[\d.,]*\d)?)(\D*)")
 _WITH_POINT = re.compile(r"(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _SPACED = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")

@@ -12,7 +12,8 @@ import snowballstemmer
 
 from spadework.tools.text.language import Language, language
 
-#: Thai, Lao, Burmese, Khmer and East Asian scripts, written without spaces.
+#: Characters of scripts written without spaces (Thai, Lao, Burmese, Khmer, Chinese, Japanese), and
+#: of Korean.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff]")
 #: Letters and vowel signs of scripts without spaces, and of Korean, whose words include endings.
 RUN_SIGNS = (

@@ -24,7 +24,7 @@ _NAME = "o200k_base"
 _ADDRESS = f"https://openaipublic.blob.core.windows.net/encodings/{_NAME}.tiktoken"
 #: Maximum characters of white space encoded at once. tiktoken overflows at about 400,000.
 _MOST_SPACE = 100_000
-#: Anchored at the start of white space, to avoid quadratic time.
+#: Matches long white space. It is anchored at the start of the space, to avoid quadratic time.
 _LONG_SPACE = re.compile(rf"(?<!\s)\s{{{_MOST_SPACE},}}+")
 _loading = threading.Lock()
 

@@ -50,7 +50,7 @@ async def aside(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     the thread to finish.
     """
     outcome: Future[T] = Future()
-    outcome.set_running_or_notify_cancel()  # from here on only the thread may settle it
+    outcome.set_running_or_notify_cancel()  # a cancelled future would reject its result
     begin(partial(settle, outcome, partial(work, *args, **kwargs)))
     return await asyncio.wrap_future(outcome)
 

@@ -41,8 +41,8 @@ _MOST_HEAD = 65_536
 
 
 def read_certificates() -> ssl.SSLContext:
-    """Return a TLS context that also trusts AUTHORITIES. Raises SettingsError for a file without
-    certificates.
+    """Return a TLS context that also trusts the certificates in the AUTHORITIES files. Raises
+    SettingsError for a file without certificates.
     """
     context = httpx.create_ssl_context(trust_env=False)
     for name in AUTHORITIES:
@@ -62,8 +62,9 @@ certificates = cache(read_certificates)
 
 
 def proxy_for(url: str) -> str | None:
-    """Return a URL's proxy from SPADEWORK_PROXY, HTTPS_PROXY and similar variables, or None for
-    this machine and NO_PROXY hosts. Raises SettingsError for a bad address.
+    """Return the proxy for a URL from SPADEWORK_PROXY, HTTPS_PROXY or a similar variable. Returns
+    None if no proxy is set, and for this machine and NO_PROXY hosts. Raises SettingsError if the
+    proxy's address is invalid.
     """
     parts = urlsplit(url)
     host, named = parts.hostname or "", getproxies()
@@ -245,7 +246,7 @@ _NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 
 
 def http_date(value: str) -> datetime | None:
-    """Parse an HTTP header's time in UTC, or return None."""
+    """Parse the time in an HTTP header into UTC, or return None if it is invalid."""
     try:
         moment = parsedate_to_datetime(value)
         return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
@@ -254,7 +255,7 @@ def http_date(value: str) -> datetime | None:
 
 
 def retry_after(value: str) -> float | None:
-    """Parse Retry-After (RFC 9110, 10.2.3) into seconds, or return None."""
+    """Parse a Retry-After header (RFC 9110, 10.2.3) into seconds. Returns None if invalid."""
     if (number := value.strip()).isdecimal():
         return float(number[:9])
     until = http_date(value)

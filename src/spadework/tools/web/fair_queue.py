@@ -67,8 +67,8 @@ class Room:
 
     @asynccontextmanager
     async def place(self, party: Hashable, most: Callable[[], int]) -> AsyncIterator[None]:
-        """Hold one of `most()` slots for a party. `most` must be thread-safe. Call `look_again`
-        when the number of slots changes.
+        """Wait for one of `most()` slots, and hold it for a party within the context. `most` must
+        be thread-safe. Call `look_again` when the number of slots changes.
         """
         waiter = _Waiter(party, most)
         with self._lock:
@@ -159,7 +159,7 @@ async def place(what: str, party: Hashable, most: int) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def far_place(what: str, party: Hashable, most: int) -> AsyncIterator[None]:
-    """Hold a slot shared by all machines and, once it is granted, also one of this process."""
+    """Hold a slot shared by all machines and, once it is granted, a slot of this process."""
     async with shared_place(what, lambda: most), place(what, party, most):
         yield
 

@@ -42,7 +42,7 @@ _STATE = frozenset(("gov", "gob", "gouv", "govt", "gub", "gv", "go", "mil"))
 @lru_cache(maxsize=4096)
 def is_official(host: str) -> bool:
     """Return whether only governments and their organisations can register a lower-case host."""
-    # Add a label, because a suffix such as gov.uk may have pages of its own.
+    # Add a label, because a suffix such as gov.uk can itself be a host.
     url = SplitResult("http", f"www.{host}", "", "", "")
     suffix = str(get_tld(url, fail_silently=True, parser_class=_Installed) or "")
     reserved = "." in host and (suffix == "int" or not _STATE.isdisjoint(suffix.split(".")))
@@ -130,8 +130,8 @@ def canonical_url(url: str) -> str:
 
 
 def domain_of(url: str) -> str:
-    """Return the registered domain (`example.co.uk`, `someone.github.io`), or "" without a host.
-    IP addresses are returned unchanged. `library://X/…` returns X.
+    """Return a URL's registered domain (`example.co.uk`, `someone.github.io`), or "" if the URL has
+    no host. IP addresses are returned unchanged. `library://X/…` returns X.
     """
     url = url.strip()
     if url.lower().startswith(_LIBRARY):

@@ -1,4 +1,4 @@
-"""Create the tables of sessions, shared limits, lists, answers and knowledge.
+"""Create the tables for sessions, shared limits, lists, answers and knowledge.
 
 Deleting a session deletes everything stored about it. Columns named `packed` hold compressed data,
 which PostgreSQL need not compress again.
@@ -6,7 +6,7 @@ which PostgreSQL need not compress again.
 - `lists`: users' tokens and shared sessions, which all servers read.
 - `deleted`: deleted sessions, so that machines hide their local copies.
 - `answers`: the session that gave each answer, for chat clients that send answers back.
-- `known_pages`: the pages known to each user.
+- `known_pages`: pages that each user's runs have read, stored for later runs.
 """
 
 from __future__ import annotations
@@ -275,8 +275,8 @@ CREATE TABLE answers (
 );
 CREATE INDEX answers_by_session ON answers (session)
 """
-#: The words stored for a passage include a mark of its owner, so that a search of the index finds
-#: only the owner's passages.
+#: The words stored for a passage include a word that identifies its owner, so that a search of the
+#: index finds only that owner's passages.
 _KNOWLEDGE = """
 CREATE TABLE known_pages (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -19,7 +19,9 @@ _WRITTEN = {"text/x-rst": "rst", "text/plain": "text"}
 
 
 def answer_of(body: bytes, what: str) -> Mapping[str, Any]:
-    """Parse a response as a JSON object. Raises Unreadable for anything else."""
+    """Parse a response as a JSON object. `what` names the expected content in errors. Raises
+    Unreadable if the response is not a JSON object.
+    """
     try:
         found = json.loads(decode(body, "utf-8"))
     except (ValueError, RecursionError):
@@ -72,7 +74,7 @@ def package(
 
 
 def read_readme(text: object, media_type: str, url: str) -> Extracted | None:
-    """Convert a README (Markdown by default), or return None if it is empty."""
+    """Convert a README, or return None if it is empty. Unknown media types count as Markdown."""
     kind = media_type.partition(";")[0].strip().lower()
     read = text_reader(_WRITTEN.get(kind, "markdown"))
     return read(text, url) if read and isinstance(text, str) and text.strip() else None

@@ -90,7 +90,7 @@ class Styles:
 
 
 def by_name(style: Style, name: str) -> Style:
-    """Update a style from its name. Word's heading names are always English."""
+    """Return a style, changed as `name` implies. Word always stores heading names in English."""
     if found := _HEADING.match(name):
         return replace(style, level=int(found[1]))
     if name.lower() == "title":

@@ -11,7 +11,7 @@ from spadework.tools.extract.xml import Element, attribute, child, tag
 #: Invisible operators and spaces.
 _UNSEEN = dict.fromkeys(map(ord, "\u2061\u2062\u2063\u2064\u200b\u2060"))
 _ATOM = re.compile(r"[\w.,\u221e'\u2032!%°]*")
-#: Text endings that a following letter would run into: a word, superscript or subscript.
+#: Text endings to which a following letter would seem to belong: a word, superscript or subscript.
 _WORD_ENDS = re.compile(r"[^\W\d_]{2,}$|[_^]\w*$")
 _WORD_BEGINS = re.compile(r"[^\W\d_]{2}")
 _DEEPEST = 60
@@ -22,7 +22,7 @@ class _Unknown(Exception):
 
 
 def linear(formula: Element) -> str:
-    """Return a MathML or OMML formula on one line, or `[formula]`."""
+    """Return a MathML or OMML formula on one line, or `[formula]` if it cannot be read."""
     try:
         return " ".join(_read(formula, _DEEPEST).split())
     except _Unknown:

@@ -107,7 +107,7 @@ def _with_scripts(text: str) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Return striprtf's lines as Markdown. A line that ends with a bar is a table row."""
+    """Return striprtf's lines as Markdown. A line that ends with `|` is a table row."""
     parts = []
     lines = (line for line in text.split("\n") if line.strip())
     for kind, group in groupby(lines, key=_kind):

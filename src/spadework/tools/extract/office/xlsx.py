@@ -59,7 +59,7 @@ _DAY_ONE = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
 
 
 class Range(NamedTuple):
-    """Merged cells. Columns are counted from 0 and rows from 1."""
+    """A range of merged cells. Columns are counted from 0 and rows from 1."""
 
     left: int
     top: int
@@ -140,7 +140,7 @@ class _Values:
         return self._number(written, attribute(cell, "s", "0")) if kind == "n" else written
 
     def _number(self, written: str, style: str) -> str:
-        """Return a date, a time, or a number without rounding noise."""
+        """Format a stored number as a date, a time, or a number without rounding noise."""
         try:
             days = float(written)
             if style not in self._dates:
@@ -227,7 +227,7 @@ def _place(run: Element) -> Place:
 
 
 def _date_styles(styles: Element | None) -> dict[str, bool]:
-    """Return the date styles, each mapped to whether it shows elapsed time."""
+    """Return the indices of the date styles, each mapped to whether it shows elapsed time."""
     if styles is None:
         return {}
     dates = {str(number): number == _LAPSE for number in _DATES}

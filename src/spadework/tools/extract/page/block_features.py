@@ -141,7 +141,9 @@ class Sums:
 
 
 def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: list[float]) -> Frame:
-    """Return the element with the best expected F1. Inner elements win ties."""
+    """Return the element that, taken as the content, has the best expected F1. Inner elements win
+    ties.
+    """
     likely = Sums([block.chars * chance for block, chance in zip(blocks, chances, strict=True)])
     expected = likely.of(0, len(blocks)) + 1e-9
     best, found = -1.0, frames[0]

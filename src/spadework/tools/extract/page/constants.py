@@ -22,7 +22,7 @@ MOST_NESTING = 6_000
 MOST_REOPENED = 250_000
 #: Pages with fewer opening tags than this are not checked for nesting.
 HARMLESS_TAGS = 1_000
-#: Pages shorter than this are not checked for long tags.
+#: Pages with at most this many characters are not checked for long tags.
 HARMLESS_BYTES = 60_000
 #: Minimum characters in a known container (`<main>`). If it has fewer, consider the whole page.
 LONG_ENOUGH = 100
@@ -44,10 +44,10 @@ FEW_BLOCKS = 4
 #: The title is the last h1 above the first kept block that has at least this many characters.
 TITLED_CHARS = 120
 #: A definition list is kept whole if its definitions average at least DEFINED_CHARS characters,
-#: and its probability exceeds DEFINED times the page's threshold.
+#: and the list's mean probability exceeds DEFINED times the page's threshold.
 DEFINED_CHARS, DEFINED = 40, 0.8
-#: A page counts as empty if it is expected to have fewer characters of content than this, unless
-#: the page is small (SMALL_PAGE_BYTES).
+#: A page longer than SMALL_PAGE_BYTES counts as empty if its expected content has fewer characters
+#: than this.
 LIKELY_CHARS = 100
 #: If the scorer finds no content in HTML of at most this length, all text outside boilerplate
 #: elements is content.
@@ -58,7 +58,7 @@ FURNITURE = frozenset((
     "tag:header", "tag:footer", "tag:nav", "tag:aside", "tag:form", "tag:button",
     "role:navigation", "role:banner", "role:contentinfo",
 ))  # fmt: skip
-#: For pages with fewer characters than this, text from embedded data is shown too.
+#: If a page's content has fewer characters than this, text from embedded data is added.
 THIN_CHARS = 250
 #: Minimum characters of a text taken from embedded data.
 LEAST_EMBEDDED_CHARS = 140

@@ -24,7 +24,8 @@ _INLINE = frozenset(
     ("a", "abbr", "b", "bdi", "cite", "code", "dfn", "em", "font", "i", "kbd", "mark", "q", "s",
      "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var")
 )  # fmt: skip
-#: Maximum steps through the element tree to neighbouring text, and maximum characters used of it.
+#: Maximum steps through the element tree to neighbouring text, and maximum characters of that text
+#: that are used.
 _STEPS, _NEAR = 8, 40
 _MOST_MARK = 12
 
@@ -73,8 +74,8 @@ def _unstack(node: LexborNode) -> None:
 
 
 def _write_equation(rule: LexborNode) -> None:
-    """Replace the fraction whose bar is `rule` by one line of text. The fraction is part of a
-    formula laid out as a one-row table, which becomes a line of text after its last fraction.
+    """Replace the fraction whose bar is `rule` with one line of text. The formula is laid out as a
+    one-row table. Once its last fraction is replaced, the table becomes a line of text too.
     """
     line = rule.parent if rule.tag == "td" else rule
     if line is None or line.parent is None:

@@ -252,7 +252,7 @@ class Line:
             self._spaced = True
 
     def before(self) -> str:
-        """Return the last piece of text, or ""."""
+        """Return the last part of the line that is not blank, or ""."""
         return next((part for part in reversed(self.parts[-2:]) if part.strip()), "")
 
     def open(self, sign: str, url: str = "") -> Mark:
@@ -297,7 +297,7 @@ class Line:
         if mark.sign == "[":
             wrapped = self._link(core, mark)
             if mark.start and mark.start == self._after_link and core[0].isalnum():
-                lead = lead or " "  # A style sheet separates these links.
+                lead = lead or " "  # Only a style sheet separates these links, so add a space.
         elif _markable(core) and not (
             mark.start and not lead and self.parts[mark.start - 1].endswith("*")
         ):
@@ -320,5 +320,5 @@ class Line:
 
 
 def _markable(core: str) -> bool:
-    """Return whether `**` around `core` surely parses as emphasis."""
+    """Return whether `**` around `core` is certain to parse as emphasis."""
     return core[0].isalnum() and core[-1].isalnum() and "\n" not in core

@@ -66,7 +66,7 @@ def _may_hold_long_tag(text: str) -> bool:
     if len(text) <= HARMLESS_BYTES:
         return False
     few_quotes = text.count('"') + text.count("'") < 2 * _MOST_QUOTED
-    half = _MOST_BARE // 2  # A longer tag must cover one of these halves.
+    half = _MOST_BARE // 2  # A tag of _MOST_BARE characters contains a whole half.
     if few_quotes and all(
         text.find("<", at, at + half) >= 0 for at in range(0, len(text) - half + 1, half)
     ):

@@ -1,4 +1,4 @@
-"""Read a page's metadata and classify the page."""
+"""Read a web page's metadata, and estimate what kind of page it is."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # Importing pydantic would slow down the processes that read 
 _MOST_NODES = 5_000
 #: Maximum number of h1 headings considered when choosing the title.
 _MOST_HEADINGS = 5
-#: Headings outside the main text.
+#: A CSS selector for headings outside the main text.
 _BESIDE = "footer h1, nav h1, aside h1"
 _SITE_NAME = re.compile(r"\s+[|\u2013\u2014·•»:-]+\s+|\s*[|»]\s*")
 _WORD = re.compile(r"[^\W_]+")
@@ -47,7 +47,7 @@ Json = dict[str, Any]
 
 @dataclass
 class Metadata:
-    """A page's raw metadata. `types` holds its schema.org types."""
+    """A page's raw metadata. `objects` holds JSON-LD objects, and `types` schema.org types."""
 
     objects: list[Json] = field(default_factory=list)
     meta: dict[str, str] = field(default_factory=dict)
@@ -87,7 +87,7 @@ def _text(node: LexborNode | None) -> str:
 
 
 def json_objects(text: str) -> list[Json]:
-    """Return all objects in JSON text, outermost first, or [] if invalid."""
+    """Return all objects in JSON text, outermost first, or [] if the text is invalid."""
     try:
         return list(_objects(json.loads(_COMMENT.sub("", text), strict=False)))
     except (ValueError, RecursionError):
@@ -113,8 +113,8 @@ def types_of(thing: Json) -> list[str]:
 
 
 def title_of(found: Metadata) -> str:
-    """Return the headline, chosen by comparing headings with the title, or "" if there is neither
-    a heading nor a title.
+    """Return the page's headline, chosen by comparing its headings with its title. Return "" if it
+    has neither.
     """
     named = found.meta.get("og:title") or found.meta.get("twitter:title") or found.title
     site = found.meta.get("og:site_name", "").lower()

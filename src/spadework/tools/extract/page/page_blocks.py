@@ -28,8 +28,8 @@ class Frame:
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """A list item or quotation. `marker` is the prefix of its first line, and `indent` of its other
-    lines. It is `loose` if it contains a heading.
+    """A list item or quotation. `marker` is the prefix of its first line, and `indent` the prefix
+    of its other lines. It is `loose` if it contains a heading.
     """
 
     marker: str
@@ -59,7 +59,7 @@ CODE = frozenset(("code", "tt", "samp", "kbd"))
 VERBATIM = frozenset(("pre", "listing", "xmp", "plaintext"))
 #: Link texts of heading anchors (links from a heading to itself).
 HEADER_LINKS = frozenset(("¶", "#", "§", "🔗", "∞", "[link]", "permalink"))
-#: Elements that may be dropped with all their contents; see `is_apart`.
+#: Elements that are dropped with all their contents if `is_apart` returns True.
 APART = frozenset(("nav", "footer", "hr", "td"))
 _PARTS = frozenset(("article", "blockquote", "figure", "li", "section", "main"))
 LISTS = frozenset(("ul", "ol", "menu", "dir"))
@@ -80,7 +80,7 @@ BLOCKS = frozenset((
     "td", "tfoot", "th", "thead", "tr", "ul", "dir", "pre", "listing", "xmp", "plaintext",
 ))  # fmt: skip
 
-#: Kind of the block for text directly inside an element, keyed by the element's tag.
+#: The block kind of text directly inside an element, keyed by the element's tag.
 KINDS = {
     **{name: name for name in HEADINGS},
     "li": "li", "dt": "dt", "dd": "dd", "button": "button", "label": "label", "legend": "label",
@@ -110,7 +110,7 @@ _MOST_NAMES = 300
 
 @lru_cache(maxsize=4_096)
 def callout_kind(classes: str) -> str:
-    """Return the callout kind named in the classes, such as `Danger`, or ""."""
+    """Return the callout kind named in an element's classes, such as `Danger`, or ""."""
     found = _CALLOUT_KIND.search(classes)
     alone = found is not None and found[0] == classes
     return found[1].capitalize() if found and (alone or _CALLOUT.search(classes)) else ""
@@ -118,7 +118,8 @@ def callout_kind(classes: str) -> str:
 
 def is_apart(tag: str, attributes: dict[str, str | None], frame: Frame) -> bool:
     """Return whether to drop an element whose tag is in APART. A table cell is dropped only if it
-    holds line numbers, and a footer only outside content. `frame` is the element around it.
+    holds line numbers. A footer is dropped only if no article, section or similar element contains
+    it. `frame` is the enclosing element.
     """
     if tag == "td":
         return not NUMBERS.isdisjoint((attributes.get("class") or "").split())

@@ -108,7 +108,7 @@ def read_table(
             links += block.links
     if not lines:
         return blocks
-    # Forums lay out a comment as a table row whose other cells, for votes and depth, contain no
+    # Some forums lay out a comment as a table row. Its other cells, for votes and depth, contain no
     # text.
     alone = not header and len(lines[0]) > 1 and sum(map(bool, chain(*lines))) == 1
     kind, text = ("p", assemble(last).strip()) if alone else ("table", _markdown(lines, header))

@@ -21,9 +21,10 @@ from spadework.tools.extract.office.docx import is_fixed_font
 BROKEN = "\ufffe"
 #: Minimum gap between columns, in letter heights.
 WIDE_GAP = 1.2
-#: Minimum lines with a gap at the same position to form a gutter.
+#: Minimum number of lines with a gap at the same position for the gap to count as a gutter.
 LEAST_LINES = 4
-#: Minimum median text length beside a gutter. Shorter texts are considered table values.
+#: Minimum median length of the texts beside a gutter, in characters. Shorter texts count as table
+#: values.
 LEAST_LETTERS = 20
 
 #: Maximum height of small letters, and minimum offset of super- and subscripts, in letter heights.
@@ -45,8 +46,8 @@ _FIXED_NAME = re.compile(r"cmtt|typewriter", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Line:
-    """A line, or the part of a line in one column, with its position in points. `table` holds the
-    Markdown if the line stands for a table.
+    """A line, or the part of a line in one column, with its position in points. If the line
+    replaces a table, `table` holds the table as Markdown.
     """
 
     text: str

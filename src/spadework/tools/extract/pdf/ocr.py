@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 MAX_PIXELS = 8_000_000
 #: Images whose longer side is below SMALL_SIDE pixels are enlarged by the factor ENLARGED.
 SMALL_SIDE, ENLARGED = 1_200, 2
-#: Minimum OCR confidence (0–100). A line is kept if its median word reaches SURE, and each of its
-#: words if it reaches LEAST_SURE.
+#: Minimum OCR confidence (0–100). A line is kept if the median confidence of its words reaches
+#: SURE. In such a line, a word is kept if its own confidence reaches LEAST_SURE.
 SURE, LEAST_SURE = 60, 20
 #: Maximum seconds spent on one picture.
 SECONDS = 20.0
-#: Maximum languages recognized at once. Each one slows recognition.
+#: Maximum languages recognized at once. Each additional language slows recognition.
 MAX_LANGUAGES = 3
 MEND = (
     "Install Tesseract (on Debian: tesseract-ocr, and tesseract-ocr-deu for German) and its Python"

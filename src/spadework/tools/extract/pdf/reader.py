@@ -36,10 +36,11 @@ from spadework.tools.extract.process import reading_until
 _PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
 #: Pixels per PDF point when a page is rendered.
 DOTS = 200 / 72
-#: Maximum letters on a scanned page, and minimum fraction of the page that a picture covers.
+#: A page with text counts as scanned if it has at most FEW_LETTERS characters, and one picture
+#: covers at least the fraction MOST_OF_PAGE of it.
 FEW_LETTERS, MOST_OF_PAGE = 150, 0.5
-#: A scanned line whose font size differs from the usual one by less than this fraction gets the
-#: usual one.
+#: A scanned line gets the median font size of its page if its own size differs from that by less
+#: than this fraction.
 ALIKE = 0.35
 
 
@@ -91,7 +92,7 @@ def _of_few_sizes(lines: list[Line]) -> list[Line]:
 
 #: Minimum gap between paragraphs, relative to the larger of the usual line gap and the font size.
 PARAGRAPH_GAP = 1.35
-#: A line shorter than this share of a long line may end a paragraph.
+#: A line can end a paragraph if it is shorter than this fraction of a long line.
 SHORT_LINE = 0.7
 #: Minimum size of a heading and of a bold heading, relative to body text.
 LARGER, SMALLER = 1.12, 0.97
@@ -214,7 +215,7 @@ def _code(group: list[Line]) -> str:
 
 
 def _whole_words(group: list[Line], known: set[str]) -> str:
-    """Join lines and broken words. Words in `known` keep their hyphens."""
+    """Join lines, and words broken at line ends. Words in `known` keep their hyphens."""
     text = group[0].text
     for above, below in pairwise(group):
         text += ("" if above.text.endswith(BROKEN) else " ") + below.text
@@ -229,9 +230,9 @@ def _whole_words(group: list[Line], known: set[str]) -> str:
 MAX_PAGES = 2_000
 #: Minimum gap between the cells of a table without ruled lines, in letter heights.
 CELL_GAP = 0.7
-#: Minimum number of pages that share a running head.
+#: Minimum number of pages on which a line must recur to count as a running head.
 RUNNING = 3
-#: Maximum length of the first block if it replaces a missing title.
+#: Maximum characters of a first block that is used as the title if the metadata has none.
 LONGEST_TITLE = 150
 
 _PdfDocument: Any = pdfium.PdfDocument  # PdfDocument has no types.
@@ -241,7 +242,7 @@ _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 
 def extract_pdf(body: bytes, url: str) -> Extracted:
     """Return a PDF's metadata and its text, which ends with a note on unread pages. Raises
-    Unreadable if the file is damaged, locked or contains no text.
+    Unreadable if the file is damaged, needs a password or contains no text.
     """
     try:
         with _READER_PDFIUM, closing(_PdfDocument(body)) as document:
@@ -281,7 +282,7 @@ def _unread(pictures: int) -> str:
 
 
 def _pages(document: Any, count: int) -> Iterator[list[Line] | None]:
-    """Yield each page's lines, or None if unreadable, until time is up."""
+    """Yield the lines of each page, or None for an unreadable page, until time is up."""
     for number in range(count):
         yield _page(document, number)
         if time.monotonic() > reading_until():
@@ -305,8 +306,8 @@ def _lines(text_page: Any) -> list[list[Line]]:
 
 
 def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]:
-    """Return `cells`, whose lines are split even at narrow gaps, to find tables. Outside tables,
-    use the line of `found` that begins at the same position, if there is one.
+    """Return the lines in `cells`, which are split even at narrow gaps. Replace each line that is
+    not a table with the line in `found` at the same position, if there is one.
     """
 
     def place(line: list[Line]) -> tuple[float, float]:

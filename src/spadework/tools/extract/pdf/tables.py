@@ -21,8 +21,8 @@ THICK = 3.0
 LONG = 6.0
 #: Maximum distance at which two rules (drawn lines) count as meeting, in points.
 NEAR = 3.0
-#: Maximum numbers of drawn objects to examine and of rules (drawn lines) on a page. A page with
-#: more rules counts as a drawing.
+#: Maximum number of drawn objects to examine on a page, and maximum number of rules (drawn lines).
+#: A page with more rules counts as a drawing.
 MOST_DRAWN, MOST_RULES = 10_000, 600
 
 
@@ -197,7 +197,7 @@ def _cells(grid: _Grid, words: list[Line], across: list[float], middle: float) -
 
 
 CAPTION = re.compile(r"(?:Table|Tab\.|Tabelle|Tableau|Tabla|Tabela|Tabella)\s+[\dIVXA-Z][\w.]*\b")
-#: Maximum caption lines before a table begins.
+#: Maximum number of lines in the caption above a table.
 CAPTION_LINES = 4
 #: Minimum number of rows with several cells in a table.
 LEAST_ROWS = 3
@@ -208,7 +208,7 @@ Parts = list[Line]
 
 
 def with_aligned_tables(lines: list[Parts]) -> list[Parts]:
-    """Replace aligned lines near a table caption with a table."""
+    """Replace aligned lines above or below a table caption with a Markdown table."""
     start = 0
     while start < len(lines):
         if CAPTION.match(lines[start][0].text) and not lines[start][0].table:

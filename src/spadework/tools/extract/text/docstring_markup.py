@@ -280,7 +280,7 @@ class _Docstring:
 
 
 def _grid(lines: list[str]) -> str:
-    """Return a pipe table, or "" if there are merged cells."""
+    """Convert a reStructuredText table to a pipe table, or return "" if cells are merged."""
     boxed = lines[0].startswith("+")
     spans = [slice(*mark.span()) for mark in _COLUMN.finditer(lines[0])]
     if not boxed:

@@ -94,7 +94,7 @@ def _link(element: Element, url: str) -> str:
     return target if leads else ""
 
 
-#: Maximum characters per line before XML is reindented.
+#: XML is reindented if any line has more characters than this.
 LONG_LINE = 1_000
 
 

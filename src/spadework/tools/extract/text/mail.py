@@ -99,7 +99,7 @@ _SUBJECT, _SENDER, _SMTP, _ADDRESS = "0037", "0C1A", "5D01", "0C1F"
 _BODY, _HTML, _RTF = "1000", "1013", "1009"
 _FILE_NAMES = ("3707", "3704", "3001")
 _SENT, _DELIVERED, _CODE_PAGE = 0x0039_0040, 0x0E06_0040, 0x3FFD_0003
-#: The header size, and the layout of fixed-size properties: tag, flags, value.
+#: The header size in bytes, and the layout of each fixed-size property: tag, flags, value.
 _HEADER, _ENTRY = 32, struct.Struct("<I4xQ")
 _TICKS_FROM = datetime(1601, 1, 1, tzinfo=UTC)
 _OUTLOOK = "The Outlook message"

@@ -160,7 +160,7 @@ def absolute(href: str, base: str) -> str:
     try:
         url = urljoin(base, href)
         return url if urlsplit(url).scheme in ("http", "https") else ""
-    except ValueError:  # For example http://[.
+    except ValueError:  # Raised for URLs such as http://[.
         return ""
 
 
@@ -202,8 +202,8 @@ def _parser() -> MarkdownIt:
 
 def clean_markdown(text: str, url: str) -> Extracted:
     """Return cleaned Markdown with one line per paragraph, ATX headings and fenced code. Links
-    become text and are listed in `links`, but relative links only if `url` is a web address. The
-    title comes from the front matter, or else from the main heading.
+    become text and are listed in `links`. Relative links are listed only if `url` is a web address.
+    The title comes from the front matter, or else from the main heading.
     """
     fields, body = _front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
     reader = _Reader(url)

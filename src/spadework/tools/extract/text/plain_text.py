@@ -28,7 +28,7 @@ _BULLET = re.compile(r"\s{0,3}(?:[-*+\u2022\u2013]|(\d{1,3}[.)]))\s+(?=\S)")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t)\S")
 #: The start of a log line, or a label before a column of prose.
 _ENTRY = re.compile(r"(?:\d{1,4}[./-]\d\d?[./-]\d{1,4}\b|\S.{0,30}? {2,}(?=(?:\S+ ){4}))")
-#: The minimum fraction of lines that must look like entries in a list of entries.
+#: A paragraph becomes a list if at least this fraction of its lines matches _ENTRY.
 _ENTRIES = 0.75
 _PARTS = re.compile(r"\n(?:[ \t]*\n)+")
 #: The minimum length of a line that an editor has wrapped, in characters.

@@ -41,7 +41,7 @@ class Engine:
         return asyncio.run_coroutine_threadsafe(self._do(work), self._loop)
 
     def close(self) -> None:
-        """Close everything within about CLOSE_SECONDS. This call blocks."""
+        """Close Chromium and stop its thread. This blocks, usually for at most CLOSE_SECONDS."""
         closing = asyncio.run_coroutine_threadsafe(self._close(), self._loop)
         with contextlib.suppress(FutureTimeout):
             closing.result(CLOSE_SECONDS)

@@ -73,8 +73,8 @@ class Permission:
         return stream
 
     def note(self, host: str, address: str) -> None:
-        """Record whether the visited site is internal, judging by its `address`. Other hosts are
-        ignored.
+        """If `host` is the visited site, record whether it is internal, judging by its IP
+        `address`.
         """
         if host == self._site:
             self._inside = not is_public(address)
@@ -331,8 +331,8 @@ async def _up(
     permission: Permission,
     body: int | None = None,
 ) -> None:
-    """Forward the browser's data to the server until `body` bytes are sent or the browser hangs
-    up.
+    """Forward at most `body` bytes (None: any number) from the browser to the server. Return when
+    the browser hangs up, sends more, or exceeds its byte limit.
     """
     while chunk := await reader.read(_CHUNK if body is None else min(body, _CHUNK) or 1):
         if body == 0:

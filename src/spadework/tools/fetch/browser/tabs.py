@@ -56,8 +56,8 @@ CONTEXT: dict[str, Any] = {
 @asynccontextmanager
 async def authenticate_proxy(devtools: CDPSession, permission: Permission) -> AsyncIterator[None]:
     """Authenticate a context to the proxy during its first visit. Playwright's own method would
-    pause every request and disable the cache. Here, only documents are paused, until
-    `empty_context` is called.
+    pause every request and disable the cache. Here, only requests for documents are paused.
+    `empty_context` turns this off.
     """
     given = {"response": "ProvideCredentials"}
     given |= {"username": permission.user, "password": permission.password}
@@ -160,7 +160,7 @@ class Tabs:
             tab.host = host
             yield tab
         finally:
-            # Not awaited, because a cancelled visit must not wait for it.
+            # Do this in the background, because a cancelled visit must not wait for it.
             self._later(self._give_back(tab))
 
     async def aclose(self) -> None:

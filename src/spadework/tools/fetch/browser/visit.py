@@ -49,7 +49,7 @@ _CHARS = "document.body ? document.body.innerText.trim().length : 0"
 _BEGINNING = "document.documentElement.outerHTML.slice(0, 20000)"
 _ERROR_PAGE = "chrome-error:"
 _GONE = ("Execution context was destroyed", "frame was detached", "Cannot find context")
-#: Errors raised for invalid script results, which only a page that tampers with them produces.
+#: Errors raised for invalid script results. Only a page that tampers with scripts causes them.
 _ODD = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
 T = TypeVar("T")
 
@@ -140,7 +140,9 @@ async def _let_pass(page: Page) -> None:
 
 
 async def _quiet(page: Page, quiet: int, least: int = 0, most: float = EMPTY) -> int:
-    """Wait up to `most` seconds until the text is unchanged for `quiet` ms. Return its length."""
+    """Return the length of the page's text once it has at least `least` characters and has not
+    changed for `quiet` ms, or after `most` seconds.
+    """
     asked = {"quiet": quiet, "most": most * 1000, "least": least}
     return await _run(page, _SETTLE, int, asked)
 
