@@ -53,7 +53,6 @@ class Builder:
                 text = f"# {name}\n\nSoup is stirred as {name} says, slowly and {name}.\n"
                 store.add(cut_document(Document(f"library://{name}-1/README.md", name, text)))
 
-
     def packages_with(self, words: tuple[tuple[str, ...], ...]) -> frozenset[str]:
         self.words.append(words)
         return frozenset(["soup"])
