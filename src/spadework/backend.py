@@ -20,9 +20,7 @@ _NONE = "Sharing work with other machines requires a database."
 
 
 class Backend(Protocol):
-    """Operations that involve other machines. The default implementations assume a single
-    machine.
-    """
+    """Operations involving other machines. The default implementations assume a single machine."""
 
     async def find(self, settings: Settings, session_id: str) -> bool:
         """Copy to this machine a session that workers run, and return whether it is still waiting
@@ -67,9 +65,7 @@ class Backend(Protocol):
     def limits_shared(
         self, settings: Settings, session_id: str
     ) -> AbstractAsyncContextManager[None]:
-        """Share the limits on hosts, models and search providers with other machines while the
-        context is open.
-        """
+        """Return a context that shares host, model and provider limits with other machines."""
         return nullcontext()
 
     def run_by_workers(

@@ -25,9 +25,7 @@ _open: ContextVar[Bill | None] = ContextVar("bill", default=None)
 
 
 class Bill:
-    """The amounts used by a piece of work, keyed by `Usage` field. `kept` is true if the journal
-    records them.
-    """
+    """The amounts used by some work, by `Usage` field. `kept` is true if the journal has them."""
 
     def __init__(self) -> None:
         self.amounts: dict[str, float | None] = {}
@@ -120,9 +118,7 @@ class SharedLimit(Protocol):
         """Exchange usage with other machines, and announce `wish`, an upcoming call."""
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return the tokens and dollars still available. With `settled`, ignore the reservations
-        of running calls.
-        """
+        """Return the tokens and dollars left. If `settled`, ignore running calls' reservations."""
         ...
 
     def take(self, hold: Hold) -> None:

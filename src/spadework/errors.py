@@ -106,9 +106,7 @@ class BadReply(ModelError):
 
 
 class TooLong(ModelError):
-    """The request exceeds the model's context by `over` tokens. `over` is 0 if the number is
-    unknown.
-    """
+    """The request exceeds the model's context by `over` tokens (0 if the number is unknown)."""
 
     def __init__(self, message: str, *, hint: str = "", over: int = 0) -> None:
         super().__init__(message, hint=hint)

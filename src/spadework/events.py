@@ -1,6 +1,4 @@
-"""The events of a run, which together form its record. `parse_event` restores them from the
-graph's JSON objects.
-"""
+"""The events of a run, which form its record. `parse_event` restores them from the graph's JSON."""
 
 from __future__ import annotations
 
@@ -170,9 +168,7 @@ class Ended(Timed):
 
 
 class Searched(Timed):
-    """A provider answered a query. `found` holds its hits, best first. `round` is 0 until there is
-    a plan.
-    """
+    """A provider answered with the hits `found`, best first. `round` is 0 until there is a plan."""
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "query", "provider")
     type: Literal["searched"] = "searched"

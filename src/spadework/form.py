@@ -35,9 +35,7 @@ _WORDS = {"url": "URL", "mb": "MB", "api": "API", "openai": "OpenAI"}
 
 
 def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
-    """Turn the JSON schema of `model` into a form that leaves out the settings reserved for the
-    owner.
-    """
+    """Turn the JSON schema of `model` into a form without the settings reserved for the owner."""
     given = schema["properties"]
     of = {
         name: base.__name__

@@ -27,9 +27,7 @@ def visible(text: str) -> str:
 
 
 def bounded(text: str) -> str:
-    """Cut overlong runs of letters, digits or marks, and break overlong lines. Both are slow to
-    process.
-    """
+    """Cut long runs of letters, digits or marks, and break long lines. Both are slow to process."""
     cut = _RUNS.sub(lambda run: run[run.lastindex or 0], text)
     return _LONG_LINE.sub(r"\1\n", cut)
 

@@ -188,9 +188,7 @@ def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
 def recommendations_of(
     queries: Sequence[GapQuery], shown: Sequence[PassageView]
 ) -> tuple[Recommendation, ...]:
-    """Return the recommended searches, most urgent first, excluding any with operators or
-    addresses.
-    """
+    """Return the recommended searches, most urgent first. Drop any with operators or addresses."""
     order: tuple[Priority, ...] = ("high", "medium", "low")
     wanted = sorted(
         (q for q in queries if in_words(q.query)), key=lambda q: order.index(q.priority)

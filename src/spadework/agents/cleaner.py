@@ -1,6 +1,4 @@
-"""Remove boilerplate from noisy pages. A model picks the blocks to keep, so no text is
-rewritten.
-"""
+"""Remove boilerplate from noisy pages. A model picks blocks to keep, so no text is rewritten."""
 
 from __future__ import annotations
 
@@ -52,9 +50,7 @@ class CleanAnswer(Visible):
 
 
 class Dirty(NamedTuple):
-    """A page to clean, and the question to answer. A model judges the page by the excerpt
-    `chosen`.
-    """
+    """A page to clean, and the question. A model judges the page by the excerpt `chosen`."""
 
     question: str
     title: str
@@ -76,9 +72,7 @@ def is_unclean(text: str, cleaning: Cleaning) -> bool:
 async def clean(
     model: Model, page: Dirty, cleaning: Cleaning, *, seconds: float
 ) -> tuple[str, list[Problem]]:
-    """Return the page's text without boilerplate. Return the text unchanged if the model fails or
-    finds it clean.
-    """
+    """Remove boilerplate from the page's text, unless the model fails or finds the text clean."""
 
     async def ask(model: Model) -> str:
         judge = render("judge", title=page.title, text=page.chosen[:JUDGED_CHARS])

@@ -84,9 +84,7 @@ def _told_apart(kind: str, topic: str, sides: Sequence[Side], say: Phrases) -> s
 
 
 def untold(conflicts: Sequence[Conflict], sections: Sequence[Section]) -> list[Conflict]:
-    """Return the disagreements that no section reports in full, that is, with every side and its
-    figures.
-    """
+    """Return the disagreements for which no section reports every side and its figures."""
     return [one for one in conflicts if not any(_tells(each, one) for each in sections)]
 
 

@@ -80,9 +80,7 @@ class PlanAnswer(Reply):
 
 @cache
 def _reply_type(most: int) -> type[PlanAnswer]:
-    """Return a reply type that allows at most `most` topics. Small models would tend to use up a
-    higher limit.
-    """
+    """Return a reply type for at most `most` topics. Small models tend to use up higher limits."""
     return create_model(
         "PlanAnswer", __base__=PlanAnswer, topics=(list[TopicAnswer], at_most(most))
     )

@@ -59,9 +59,7 @@ def edit_plan(plan: Plan, answer: str) -> Plan:
 
 
 def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
-    """Return the plan with the named topics in order, up to MOST_TOPICS. Without names, change
-    nothing.
-    """
+    """Return the plan with these topics in order, up to MOST_TOPICS, or unchanged without names."""
     known = {topic.name.casefold(): topic for topic in plan.topics}
     topics = {name.casefold(): known.get(name.casefold()) or _new(plan, name) for name in names}
     return (
@@ -96,9 +94,7 @@ def change_plan(plan: Plan, line: str) -> Change:
 
 
 def with_names(plan: Plan, names: Sequence[str]) -> Change:
-    """Return the plan with these topics, or the unchanged plan and the reason they were
-    rejected.
-    """
+    """Return the plan with these topics, or the unchanged plan and why they were rejected."""
     if not names:
         return Change(plan, "A plan needs at least one topic.")
     if len(names) > MOST_TOPICS:
@@ -119,9 +115,7 @@ class WishedAnswer(Visible):
 async def apply_wish(
     model: Model | None, plan: Plan, wish: str, *, seconds: float
 ) -> tuple[Change, list[Problem]]:
-    """Apply a free-text change request. Ask a model only if code does not understand the
-    request.
-    """
+    """Apply a free-text change request. Ask a model only if code cannot understand the request."""
     found = change_plan(plan, wish)
     if found.understood:
         return found, []

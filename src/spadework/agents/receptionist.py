@@ -1,6 +1,4 @@
-"""Distinguish research questions from small talk and chat-client chores, such as writing a
-title.
-"""
+"""Distinguish research questions from small talk and chat-client chores, such as writing titles."""
 
 from __future__ import annotations
 

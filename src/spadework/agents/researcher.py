@@ -41,9 +41,7 @@ class ReflectionAnswer(Visible):
 async def check_hits(
     model: Model, question: str, topic: Topic, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Mapping[str, str], list[Problem]]:
-    """Return the hits that are not worth reading, as a mapping from URL to reason. Return {} if the
-    model fails.
-    """
+    """Map the URL of each hit not worth reading to the reason. Return {} if the model fails."""
     first = hits[:MOST_HITS]
     await tokens.ready()
     listed = [

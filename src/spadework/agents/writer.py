@@ -53,9 +53,7 @@ Changes = dict[int, tuple[Sentence, ...]]
 async def write(
     model: Model | None, plan: Plan, outline: Outline, *, seconds: float, asked_on: str = ""
 ) -> tuple[tuple[Section, ...], list[Problem]]:
-    """Write the outline's sections in order. `asked_on` is the date on which the question was
-    asked.
-    """
+    """Write the outline's sections in order. `asked_on` is the date the question was asked."""
     asked = _question_fields(plan, asked_on)
     done = await asyncio.gather(
         *(_section(model, asked, outline, section, seconds) for section in outline.sections)

@@ -200,9 +200,7 @@ def ask(
     events: options.Events = False,
     home: options.Home = None,
 ) -> None:
-    """Research a question and print the report. This is the default command: `spadework "…"` does
-    the same.
-    """
+    """Research a question and print the report. As the default command, `ask` can be omitted."""
     settings = options.settings_of(context)
     from spadework.apps.outputs import Output as Wanted
 
@@ -294,9 +292,7 @@ def _commands(of: typer.Typer) -> dict[str, set[str]]:
 
 
 def main() -> None:
-    """Run the command line and exit. An error is printed as one sentence. The exit codes are listed
-    in `exit`.
-    """
+    """Run the command line and exit with a code from `exit`. Print an error as one sentence."""
     raise_the_limit()
     replace_unencodable()
     with one_sentence():

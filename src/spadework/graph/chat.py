@@ -172,9 +172,7 @@ def _human_words(state: ChatState) -> list[str]:
 
 
 async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Run the research loop, streaming its events and progress messages. The thread stores only
-    the report.
-    """
+    """Run research, streaming events and progress messages. The thread stores only the report."""
     asked = {name: value for name, value in state.items() if name != "messages"}
     teller = Teller(state["session_id"])
     result: Result | None = None

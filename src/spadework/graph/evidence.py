@@ -26,9 +26,7 @@ _PAIR = 2
 
 
 class _Place(NamedTuple):
-    """Where an evidence entry is in its page. `columns` is the offset of its table's column
-    names.
-    """
+    """An evidence entry's place in a page. `columns` is the offset of its table's column names."""
 
     start: int
     end: int

@@ -113,9 +113,7 @@ N = TypeVar("N", bound=Callable[[WorkerState, Runtime[Settings]], Awaitable[dict
 
 
 class DiskStopped(GraphBubbleUp, RuntimeError):
-    """A disk failure in a worker's node. LangGraph then saves nothing, so a resumed run repeats
-    the step.
-    """
+    """A disk failure in a worker's node. LangGraph saves nothing, so resuming repeats the step."""
 
     def __init__(self, fault: OSError | sqlite3.Error) -> None:
         why = said_of(fault) or " ".join(str(fault).split())[:150]
@@ -218,9 +216,7 @@ def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Proble
 
 
 def _final_reason(context: SessionContext, state: ResearchState) -> str:
-    """Return why the run ended. An exhausted limit is the reason even if all topics are
-    answered.
-    """
+    """Return why the run ended. A spent limit is the reason even if all topics are answered."""
     if context.stop.is_set():
         return "stop"
     searched = state.get("pages") or any(find.answered for find in state.get("finds", []))

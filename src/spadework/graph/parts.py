@@ -121,9 +121,7 @@ class PagesAlone:
 
 @dataclass(frozen=True)
 class _Recorded:
-    """A provider that cannot be created by name, such as a caller's object. Its hits come only
-    from the recording.
-    """
+    """A provider that cannot be created by name. Its hits come only from the recording."""
 
     name: str
     describes: str

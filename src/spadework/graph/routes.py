@@ -175,9 +175,7 @@ def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
 
 
 class _Gap(NamedTuple):
-    """Another search for a topic. If `again`, earlier hits that were not read are considered
-    too.
-    """
+    """Another search for a topic. If `again`, earlier unread hits are considered too."""
 
     topic: Topic
     queries: tuple[Query, ...]

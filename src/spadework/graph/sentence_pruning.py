@@ -111,9 +111,7 @@ def _without_lead(sentence: Sentence) -> Sentence | None:
 
 
 def _without_context(sentence: Sentence) -> Sentence | None:
-    """Return the sentence, shortened if necessary to make sense on its own, or None if that is
-    impossible.
-    """
+    """Return the sentence, shortened if necessary to stand on its own, or None if impossible."""
     if not leans(sentence):
         return sentence
     text = language(spoken(sentence.text)).without_connective(sentence.text)
@@ -172,9 +170,7 @@ def _steps(section: Section) -> set[int]:
 
 
 def unlinked(checked: Checked) -> Checked:
-    """Make the web addresses in a section unclickable. In its heading, shorten them to host
-    names.
-    """
+    """Make a section's web addresses unclickable. In its heading, shorten them to host names."""
     section = checked.section
     told = {n: (without_addresses(one),) for n, one in enumerate(section.sentences)}
     parts = tuple(

@@ -71,9 +71,7 @@ async def _look_at(url: str) -> Looked:
 
 
 async def database_fault(settings: Settings) -> str:
-    """Return why the database cannot be used (without revealing its address), or "" if it can
-    be.
-    """
+    """Return why the database cannot be used (without revealing its address), or "" if it can."""
     try:
         async with asyncio.timeout(HEALTH_SECONDS), shared_sessions(settings) as shared:
             await shared.database.ask("SELECT 1")

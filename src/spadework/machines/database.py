@@ -147,9 +147,7 @@ class Database:
             await asyncio.sleep(AGAIN_SECONDS)
 
     async def ask_once(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Execute a statement and return its rows, without retrying. Raises psycopg.Error or
-        TimeoutError.
-        """
+        """Execute a statement once and return its rows. Raises psycopg.Error or TimeoutError."""
         async with (
             asyncio.timeout(CONNECT_SECONDS + STATEMENT_SECONDS),
             self.pool.connection() as connection,
@@ -230,9 +228,7 @@ class Listening:
 
     @contextmanager
     def heard(self, channel: str, session_id: str) -> Iterator[Callable[[], Awaitable[None]]]:
-        """Yield a function that waits up to LOOK_SECONDS for a new notification about the
-        session.
-        """
+        """Yield a function to wait up to LOOK_SECONDS for a new notification about the session."""
         notified, key = asyncio.Event(), (channel, session_id)
 
         async def changed() -> None:

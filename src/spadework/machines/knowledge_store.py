@@ -165,9 +165,7 @@ class PostgresKnowledge:
         }
 
     async def _put(self, entry: Entry, made: Sequence[Passage], database: Database) -> int:
-        """Store a page and return 1, or return 0 if it is too large or no newer than the stored
-        copy.
-        """
+        """Store a page and return 1, or 0 if it is too large or no newer than the stored copy."""
         record = entry.page.model_dump_json()
         packed = zstandard.compress(entry.text.encode(errors="replace"), 3)
         size, fetched = len(packed) + len(record.encode()), entry.page.fetched_at.timestamp()

@@ -75,9 +75,7 @@ async def bring_to_run(shared: SharedSessions, settings: Settings, kept: Kept) -
 
 
 async def _fill(shared: SharedSessions, folder: Path, kept: Kept) -> bool:
-    """Write a session's missing files and events to `folder`. Return whether events were
-    missing.
-    """
+    """Add a session's missing files and events to `folder`. Return whether events were missing."""
     await on_disk(make_folder, folder)
     names = await shared.file_names(kept.id)
     missing = [name for name in names if _may_be(name) and not (folder / name).exists()]

@@ -283,9 +283,7 @@ class SharedSessions:
         return [one for (one,) in await self.database.ask(asked, (list(ids),))]
 
     async def take(self, session_id: str, worker: str) -> SessionClaim | None:
-        """Claim a session for a worker. Return None if the session is not live, or if its user's
-        limit is reached.
-        """
+        """Claim a session, or return None if it is not live or its user's limit is reached."""
         [(run,)] = await self.database.ask(_TAKE, (session_id, worker))
         if run is None:
             return None
@@ -294,9 +292,7 @@ class SharedSessions:
         return SessionClaim(self.database, session_id, run, stored, exchanged)
 
     async def end(self, session_id: str, state: str, line: str) -> bool:
-        """End a session without a result, with `line` as its last event. Return False if it had
-        already ended.
-        """
+        """End a session without a result, with last event `line`. Return False if already ended."""
         return await self.database.retry(partial(self._end, session_id, state, line))
 
     async def _end(self, session_id: str, state: str, line: str) -> bool:

@@ -1,6 +1,4 @@
-"""Data types for the coverage of topics, searches that fill gaps, and disagreements between
-sources.
-"""
+"""Data types for topic coverage, searches that fill gaps, and disagreements between sources."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | 
 
 
 class Recommendation(Value):
-    """A search that would fill a gap. `led_to` means that it looks for a page about a name found
-    in the evidence.
-    """
+    """A search to fill a gap. `led_to` means that it seeks a page about a name in the evidence."""
 
     query: str
     purpose: str = ""

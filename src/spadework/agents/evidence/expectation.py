@@ -1,6 +1,4 @@
-"""Check whether quotes contain the kind of answer that a topic expects, and find what is
-missing.
-"""
+"""Check whether quotes contain the kind of answer a topic expects, and find what is missing."""
 
 from __future__ import annotations
 

@@ -20,9 +20,7 @@ from spadework.values import CODE, Page, Quality, Recommendation
 
 @dataclass(frozen=True)
 class PassageView:
-    """A passage as shown to a model. `columns` holds the column names if the passage is part of a
-    long table.
-    """
+    """A passage as shown to a model. For a part of a long table, `columns` has the column names."""
 
     page: Page
     start: int
@@ -120,9 +118,7 @@ class Numbered:
         ]
 
     def passage(self, number: int) -> PassageView | None:
-        """Return the passage that contains the part with this number, or None if there is no such
-        part.
-        """
+        """Return the passage that contains part `number`, or None if there is no such part."""
         return self._parts[number - 1][0] if 0 < number <= len(self._parts) else None
 
     def spots(self, first: int, last: int, claim: str = "") -> list[Spot]:

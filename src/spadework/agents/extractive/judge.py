@@ -430,9 +430,7 @@ def _unnamed(topic: Topic, opinion: Opinion) -> list[str]:
 
 
 def _unheld(word: str, missing: frozenset[str], held: frozenset[str]) -> list[str]:
-    """Return the parts of an unspaced text whose character pairs are in `missing` but not in
-    `held`.
-    """
+    """Return the parts of an unspaced text with character pairs in `missing` but not in `held`."""
     pairs = [(word[n : n + 2], {n, n + 1}) for n in range(len(word))]
     found = {at for pair, own in pairs if pair in missing for at in own}
     found -= {at for pair, own in pairs if pair in held for at in own}
@@ -456,9 +454,7 @@ def _quote(chosen: Sequence[Scored]) -> Iterator[Spot]:
 
 
 def _each_once(spots: Sequence[Spot]) -> list[Spot]:
-    """Drop quotes contained in other quotes, which occur when items share an introductory
-    sentence.
-    """
+    """Drop quotes within other quotes, which occur when items share an introductory sentence."""
     kept: list[Spot] = []
     for one in spots:
         met = [n for n, old in enumerate(kept) if one.overlaps(old)]

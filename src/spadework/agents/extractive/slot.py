@@ -73,9 +73,7 @@ def stems(text: str, code: str) -> Stems:
 
 
 class Slot:
-    """The kind of answer that an aspect of a question asks for, and the words that must occur near
-    the answer.
-    """
+    """The kind of answer that an aspect asks for, and the words that must occur near the answer."""
 
     def __init__(self, text: str, question: str, code: str) -> None:
         known = language(code)
@@ -215,9 +213,7 @@ class Slot:
         return all(name in text or stems(name, self._language) <= held for name in self._named)
 
     def contradicts(self, one: Candidate, near: Stems) -> bool:
-        """Return whether a candidate covers the question's words but denies what the question
-        assumes.
-        """
+        """Return whether a candidate with the question's words denies what the question assumes."""
         return self.words <= held_words(self.words, near) and self._is_denied(one)
 
     def _is_denied(self, one: Candidate) -> bool:
@@ -228,9 +224,7 @@ class Slot:
         return any(self.words & stems(words, one.language) for words in denied)
 
     def _may_lack(self, missing: Stems, one: Candidate, own_share: float) -> bool:
-        """Return whether a candidate may still count as proof although it lacks one word, usually
-        the verb.
-        """
+        """Return whether a candidate can count as proof without one word, usually the verb."""
         if len(missing) != 1:
             return False
         if self._thing and not missing & (self._thing | self._no_verbs):
@@ -304,8 +298,6 @@ def _form_words(text: str, code: str) -> Stems:
 
 
 def _ends(cue: str) -> str:
-    """Keep only the start and end of a long cue, because the middle may contain the question's
-    subject.
-    """
+    """Keep only the start and end of a long cue: its middle can contain the question's subject."""
     words = cue.split()
     return " ".join(words if len(words) <= CUE_WORDS else [*words[:2], words[-1]])

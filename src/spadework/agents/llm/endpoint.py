@@ -217,9 +217,7 @@ class Endpoint:
         return reply.text
 
     def _compare_counts(self, request: Request, reply: ServerReply) -> None:
-        """Learn how the server counts tokens. Raise CutInSilence if it read far fewer tokens than
-        were sent.
-        """
+        """Learn how the server counts tokens. Raise CutInSilence if it read far fewer than sent."""
         if reply.usage is None:
             return
         count = reply.usage[0]

@@ -87,9 +87,7 @@ class Learned(BaseModel):
 
 
 class Lessons:
-    """Loads, updates and stores what was learned about one model, identified by `key`. Call `load`
-    before use.
-    """
+    """Lessons about one model, identified by `key` and kept on disk. Call `load` before use."""
 
     def __init__(self, home: Path, key: str) -> None:
         digest = hashlib.sha256(key.encode(errors="replace")).hexdigest()[:40]

@@ -1,6 +1,4 @@
-"""Talk to chat models over OpenAI's protocol. Import this only when needed, because LangChain is
-slow to import.
-"""
+"""Talk to chat models over OpenAI's protocol. Import only when needed: LangChain loads slowly."""
 
 from __future__ import annotations
 

@@ -103,9 +103,7 @@ MOST_NAMED = 5
 
 
 def every_place(settings: Settings, default: str) -> list[Place]:
-    """Return the distinct models of all roles and the fallback. Roles without a model use
-    `default`.
-    """
+    """Return the distinct models of all roles and the fallback. Unset roles use `default`."""
     asked = (place for role in get_args(Role) for place in places_of(role, settings, default))
     return list(dict.fromkeys(asked))
 

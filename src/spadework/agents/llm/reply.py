@@ -272,9 +272,7 @@ class Passing(ModelError):
 
 
 class Busy(ModelError):
-    """Raised when too many calls are running. `after` is the wait that the server requests, in
-    seconds.
-    """
+    """Raised when too many calls are running. `after` is the server's requested wait in seconds."""
 
     def __init__(self, message: str, *, after: float | None = None) -> None:
         super().__init__(message)

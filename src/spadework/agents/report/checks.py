@@ -120,9 +120,7 @@ class Known:
 
 
 def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
-    """Return the lowercase words of each name in `text` whose initials occur in any of the texts
-    `there`.
-    """
+    """Return the lowercase words of names in `text` whose initials occur in any text in `there`."""
     found = set()
     for name in _NAMES.findall(text):
         short = r"\.?".join(re.findall(r"\b[A-Z]", name))

@@ -101,9 +101,7 @@ def page_line(*parts: str) -> str:
 
 
 def speaks_of(evidence: Evidence, must: str) -> bool:
-    """Return whether an entry contains every content word of `must`, an aspect that an answer must
-    cover.
-    """
+    """Return whether an entry has every content word of `must`, an aspect an answer must cover."""
     code = spoken(must)
     said = stems(f"{evidence.title} {evidence.heading} {evidence.claim} {evidence.quote}", code)
     return stems(must, code) <= said
@@ -196,9 +194,7 @@ class Material:
 
     @property
     def home(self) -> str:
-        """The language code of the report or, if that is unknown, of the question; "" if both are
-        unknown.
-        """
+        """The language code of the report, else of the question, or "" if both are unknown."""
         return self.language if self.language in codes() else language_of(self.question)
 
     def cited(self, ids: Iterable[str]) -> list[Evidence]:

@@ -154,9 +154,7 @@ def forget(
     everything: Annotated[bool, typer.Option("--all", help="Forget all pages.")] = False,
     home: Home = None,
 ) -> None:
-    """Delete pages from the store for good, so that no later run uses them. Sessions keep their
-    own copies.
-    """
+    """Delete pages for good, so that no later run uses them. Sessions keep their own copies."""
     from spadework.apps.commands.lookups import forget_pages
     from spadework.errors import SettingsError
 

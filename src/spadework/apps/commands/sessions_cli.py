@@ -138,9 +138,7 @@ def replay(
     ] = None,
     home: Home = None,
 ) -> None:
-    """Run a finished session again from its recordings. This needs no network and gives the same
-    report.
-    """
+    """Rerun a finished session from recordings. This needs no network and gives the same report."""
     from spadework.apps.commands.replay_command import replay_one
 
     place = settings_from(home=home).home

@@ -100,9 +100,7 @@ _ADVICE: tuple[tuple[type[Exception], str], ...] = (
 
 
 def word_fault(fault: BaseException) -> str:
-    """Describe an expected error in one or two plain sentences, or return "" for an unexpected
-    one.
-    """
+    """Describe an expected error in one or two plain sentences. Return "" for other errors."""
     if isinstance(fault, ValidationError):
         return _argument(fault)
     if isinstance(fault, OSError):
@@ -247,9 +245,7 @@ def _either(options: list[Schema]) -> Schema:
 
 
 def offer_tools(tools: Sequence[Tool], settings: Settings) -> list[Tool]:
-    """Return the tools, offering only the search providers and file formats that this server
-    has.
-    """
+    """Return the tools, offering only the search providers and file formats this server has."""
     made = [tool.model_copy(update={"input_schema": deepcopy(tool.input_schema)}) for tool in tools]
     arguments = {tool.name: tool.input_schema["properties"] for tool in made}
     provider = arguments["serp_search"]["provider"]
@@ -294,9 +290,7 @@ _ARGUMENTS = {
 
 
 class Server(MCPServer[ToolContext]):
-    """Serves six tools, and explains expected errors in plain words. A call ends when its client
-    disconnects.
-    """
+    """Serves six tools and explains expected errors. A call ends when its client disconnects."""
 
     settings_of_runs: Settings
 

@@ -242,9 +242,7 @@ async def _session(asked: ChatRequest, runs: Runs) -> Session:
 
 
 class _Stream(StreamingResponse):
-    """A streamed response that counts toward MOST_AT_ONCE until it ends, even if its stream never
-    starts.
-    """
+    """A response that counts toward MOST_AT_ONCE until it ends, even if its stream never starts."""
 
     def __init__(self, lines: AsyncGenerator[str, None], place: ExitStack) -> None:
         super().__init__(lines, media_type="text/event-stream", headers=AS_IT_COMES)

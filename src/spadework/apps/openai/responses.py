@@ -109,9 +109,7 @@ def response_of(asked: ChatRequest, result: Result) -> _Json:
 async def stream_response(
     news: AsyncGenerator[News, None], asked: ChatRequest, session_id: str
 ) -> AsyncGenerator[str, None]:
-    """Yield a streamed response's lines: a reasoning summary, then the report. Closing the
-    iterator closes `news`.
-    """
+    """Yield a reasoning summary, then the report, as lines. Closing the iterator closes `news`."""
     numbers = count()
     async with aclosing(news), aclosing(_events(news, asked, session_id)) as events:
         async for event in events:

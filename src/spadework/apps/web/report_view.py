@@ -50,9 +50,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """Part `number` (counted from 1) of a page with `of` parts. Its content is either `lines` or
-    `html`.
-    """
+    """Part `number` (counted from 1) of a page with `of` parts, containing `lines` or `html`."""
 
     number: int
     of: int

@@ -72,9 +72,7 @@ class Proxies:
 
     @classmethod
     def of(cls, settings: Settings) -> Proxies:
-        """Return the trusted proxies. Raises SettingsError if a user header is set without trusted
-        proxies.
-        """
+        """Return the trusted proxies. Raises SettingsError if a user header is set without them."""
         networks = networks_of(settings.trusted_proxies)
         if settings.user_header and not networks:
             raise SettingsError(
@@ -84,9 +82,7 @@ class Proxies:
         return cls(networks, settings.user_header)
 
     def user(self, scope: Scope, headers: Headers) -> User | None:
-        """Return the user named by a trusted proxy, or None if the user header is missing, repeated
-        or invalid.
-        """
+        """Return the user that a trusted proxy names in a single valid header, or else None."""
         if not self.header or not self._trusts(scope):
             return None
         named = headers.getlist(self.header)
@@ -95,9 +91,7 @@ class Proxies:
         return None
 
     def scheme(self, scope: Scope, headers: Headers) -> str:
-        """Return the URL scheme that the client used, as reported by a trusted or local proxy if
-        there is one.
-        """
+        """Return the URL scheme that the client used, as reported by any trusted or local proxy."""
         told = headers.get("x-forwarded-proto", "").strip().lower()
         own: str = scope["scheme"]
         peer = _peer(scope)

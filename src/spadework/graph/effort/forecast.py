@@ -133,9 +133,7 @@ def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
 
 
 def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
-    """Return the input and output tokens of each role. `of` is 0 for the low estimate, and 1 for
-    the high one.
-    """
+    """Estimate each role's input and output tokens, low if `of` is 0 and high if `of` is 1."""
     judged = (1 + more) * count
     shown = room_of(count, settings) // (2 - of)
     sections = count + (count > 1)
@@ -188,9 +186,7 @@ class Took(NamedTuple):
 
 
 def by_experience(made: Forecast, earlier: Sequence[Took], limits: Mapping[str, float]) -> Forecast:
-    """Correct a forecast if there are enough `earlier` runs of the same kind on the same
-    machine.
-    """
+    """Correct a forecast, given enough `earlier` runs of the same kind on the same machine."""
     alike = [t.actual for t in earlier if (t.kind, t.machine) == (made.kind, made.machine)][
         :MOST_RUNS
     ]

@@ -62,9 +62,7 @@ async def earlier(context: SessionContext, follows: str) -> Earlier | None:
 
 
 async def take_over(context: SessionContext, follows: str, before: Earlier) -> frozenset[str]:
-    """Copy a report's page texts into this session, and return their hashes. Missing or changed
-    texts are skipped.
-    """
+    """Copy a report's still intact page texts into this session, and return their hashes."""
     named = [*(e.content_hash for e in before.evidence), *(p.content_hash for p in before.pages)]
     folder = context.folder.parent / checked_session_id(follows) / "pages"
 
@@ -168,9 +166,7 @@ def _shortfalls(
 
 
 def quote_sections(before: Earlier, plan: Plan, new: list[Evidence]) -> list[Section]:
-    """Return the report's sections, plus one section of quotes for each topic with `new`
-    evidence.
-    """
+    """Return the report's sections, plus a section of quotes for each topic with `new` evidence."""
     found = [(topic.name, [e for e in new if e.topic == topic.name]) for topic in plan.topics]
     own = [extractive.section(name, entries) for name, entries in found if entries]
     return list(one_a_heading([*before.sections, *own]))

@@ -315,9 +315,7 @@ def _passages(topic: Topic, cuts: Sequence[Cut], index: Bm25) -> list[Passage]:
 
 
 def keep_near(passages: Sequence[Passage], room: Room) -> list[Passage]:
-    """Return the passages that score close to the best, and enough others to reach `room.fill`
-    characters.
-    """
+    """Keep the passages scoring near the best and enough others to reach `room.fill` characters."""
     least = room.floor * max((p.score for p in passages), default=0.0)
     before = accumulate((p.end - p.start for p in passages), initial=0)
     return [

@@ -133,9 +133,7 @@ async def _everywhere(
 async def found_before(
     context: SessionContext, task: Task, before: AbstractSet[str]
 ) -> list[list[Hit]]:
-    """Return the hits of a topic's earlier searches, fused into one list unless the task is
-    `broad` (a survey).
-    """
+    """Return a topic's hits from earlier searches, in one fused list unless the task is `broad`."""
     providers = (*context.search.providers, *context.stand_ins.opened)
     asked = [kept_hits(context, provider, query) for query in task.again for provider in providers]
     found = [
@@ -164,9 +162,7 @@ def _new(hits: list[Hit], query: Query, before: AbstractSet[str]) -> list[Hit]:
 
 
 async def first_look(context: SessionContext, question: str, emit: Emit) -> list[Hit]:
-    """Return the hits of one search for the question, excluding hits whose snippets are copies of
-    earlier ones.
-    """
+    """Return the hits of one search for the question, excluding hits with copied snippets."""
     query = add_filters(Query(text=question), context.settings, question)
     done = await _everywhere(context, query, Telling(emit))
     return _without_copies(

@@ -1,6 +1,4 @@
-"""Verify a report: check every sentence, repair failed sentences once, and drop those that fail
-again.
-"""
+"""Check a report's sentences, repair failed sentences once, and drop those that fail again."""
 
 from __future__ import annotations
 
@@ -49,9 +47,7 @@ class Verified:
 def verify_ledger(
     ledger: Sequence[Evidence], pages: Mapping[str, str], question: str, language: str = ""
 ) -> tuple[Material, list[Problem]]:
-    """Return the entries whose quotes are found verbatim in their pages, and a problem for each
-    other entry.
-    """
+    """Return the entries quoted verbatim from their pages, and a problem for each other entry."""
     held = {e.id: e for e in ledger if pages.get(e.content_hash, "")[e.start : e.end] == e.quote}
     problems = [
         Problem(

@@ -70,9 +70,7 @@ SNIPPET_CHARS = 2_000
 async def search_one(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit] | Problem:
-    """Return the provider's ranked hits, or a problem. If the age limit leaves no hits, search
-    again without it.
-    """
+    """Return the provider's ranked hits, or a problem. Drop the age limit if it leaves no hits."""
     try:
         hits = await _hits(context, provider, query, seconds)
         if not hits and _may_be_older(query):

@@ -113,9 +113,7 @@ _UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*>", re.IGNORECA
 
 
 def wall(text: str) -> str:
-    """Return the kind of access wall that `text` belongs to, such as "a login", or "" if there is
-    none.
-    """
+    """Return the kind of access wall in `text`, such as "a login", or "" if there is none."""
     if len(text) > MAX_CHARS:
         return ""
     text = " ".join(text.lower().split())
@@ -274,9 +272,7 @@ def _html(fetched: Fetched) -> str:
 
 
 def notice(text: str) -> str:
-    """Return the kind of notice in `text`, such as "a maintenance notice", or "" if there is
-    none.
-    """
+    """Return the kind of notice in `text`, like "a maintenance notice", or "" if there is none."""
     if len(text) > NOTICE_CHARS:
         return ""
     text = " ".join(text.lower().split())

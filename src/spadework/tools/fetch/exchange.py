@@ -52,9 +52,7 @@ class Fetched:
 
 
 def ended_in(error: FetchError, attempts: Sequence[Attempt]) -> FetchError:
-    """Return the error with `attempts` attached, using its message as the `reason` of the last
-    one.
-    """
+    """Return the error with `attempts` set, using its message as the `reason` of the last one."""
     last = [attempt.model_copy(update={"reason": str(error)}) for attempt in attempts[-1:]]
     error.attempts = (*attempts[:-1], *last)
     return error
@@ -122,9 +120,7 @@ _HOST = re.compile(r"//(?:[^/?#]*@)?([^/?#@]+)")
 
 
 def name_server(error: FetchError, url: str) -> FetchError:
-    """Return the error with `url` prepended to its message, unless the message already names the
-    host.
-    """
+    """Return the error with `url` prepended to its message, unless it already names the host."""
     words, host = str(error), _HOST.search(url)
     if host and host[1].lower() in words.lower():
         return error

@@ -79,9 +79,7 @@ def may_connect(host: str, address: str, allow_hosts: Collection[str]) -> bool:
 
 
 def is_owned(host: str, allow_hosts: Collection[str]) -> bool:
-    """Return whether `allow_hosts` contains the host or, for an IP address, a network that
-    includes it.
-    """
+    """Return whether `allow_hosts` lists the host or, for an IP address, a network including it."""
     if host in allow_hosts:
         return True
     try:

@@ -94,9 +94,7 @@ class Hosts:
                 raise error
 
     def check_refusal(self, url: str, highest: int) -> None:
-        """Raise Blocked if the host recently refused requests at every fetch level up to
-        `highest`.
-        """
+        """Raise Blocked if the host recently refused every fetch level up to `highest`."""
         host = urlsplit(url).netloc
         known = self._known.get(host)
         if known and self._clock() < known.refused_until and highest <= known.refused_level:
@@ -132,9 +130,7 @@ class Hosts:
         await self._learn(host, blocked_until=until)
 
     async def refused(self, host: str, url: str, level: int) -> None:
-        """Record that a host (not its subdomains) refused a page at all fetch levels up to
-        `level`.
-        """
+        """Record that a host (not its subdomains) refused a page at fetch levels up to `level`."""
         self._refused[host].add(url)
         gives = host in self._given or self.level(host)
         if len(self._refused[host]) >= (REFUSALS if gives else 1):
@@ -198,9 +194,7 @@ class Turns:
             self._next = {}
 
     def take(self, host: str, delay: float, until: float) -> float | None:
-        """Reserve and return the time of the host's next request, or return None if `until` comes
-        first.
-        """
+        """Reserve and return the host's next request time, or None if `until` comes first."""
         now = time.monotonic()
         with self._lock:
             self._next = {name: moment for name, moment in self._next.items() if moment > now}
@@ -289,9 +283,7 @@ class Robots:
 
 
 async def _among_all(host: str, delay: float, deadline: float) -> None:
-    """Wait in the queue that all machines share. Raises TooSoon if the turn comes after
-    `deadline`.
-    """
+    """Wait in the queue that all machines share. Raises TooSoon if the turn is after `deadline`."""
     clock = asyncio.get_running_loop().time
 
     def check(opening: Opening) -> None:

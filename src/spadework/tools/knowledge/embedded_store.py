@@ -93,9 +93,7 @@ class Catalogue:
             yield db
 
     def put(self, db: sqlite3.Connection, entries: Iterable[Entry]) -> int:
-        """Store pages that are new or newer than the stored version. Return how many were
-        stored.
-        """
+        """Store pages that are new or newer than the stored version, and return their number."""
         with transaction(db):
             kept = sum(self._put(db, entry) for entry in entries)
             self._make_room(db)
@@ -137,9 +135,7 @@ class Catalogue:
         return len(numbers)
 
     def use(self, db: sqlite3.Connection, url: str, since: float) -> Entry | None:
-        """Return a page and mark it as used, or return None if it is unknown or older than
-        `since`.
-        """
+        """Return a page, marking it as used, or None if it is unknown or older than `since`."""
         row = db.execute(
             "SELECT record, text, own FROM pages WHERE url = ? AND fetched_at >= ?", (url, since)
         ).fetchone()

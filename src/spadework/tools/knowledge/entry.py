@@ -60,9 +60,7 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Which:
-    """Selects pages by URL or host (`named`, default: all) and by fetch time (earlier than
-    `before`).
-    """
+    """The pages at the URLs or hosts in `named` (default: all), fetched earlier than `before`."""
 
     named: tuple[str, ...] = ()
     before: datetime | None = None
@@ -135,9 +133,7 @@ class Knowledge(Protocol):
         ...
 
     async def add(self, entries: Sequence[Entry]) -> int:
-        """Store pages that are new or newer than the stored version, and return how many were
-        stored.
-        """
+        """Store pages that are new or newer than the stored version, and return their number."""
         ...
 
     async def forget(self, which: Which) -> int:

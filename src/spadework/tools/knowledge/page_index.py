@@ -42,9 +42,7 @@ def answer(
     limit: int,
     near: Sequence[Near] = (),
 ) -> list[Recalled]:
-    """Return at most `limit` matching `known` pages, best first. `weights` maps each term to its
-    rarity.
-    """
+    """Return up to `limit` matching `known` pages, best first. `weights` maps terms to rarities."""
     documents = {number: document(entry) for number, entry in known.items()}
     there = with_near([match for match in matches if match.number in known], near, documents)
     spans: dict[int, list[tuple[int, int]]] = {}

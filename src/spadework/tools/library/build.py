@@ -185,9 +185,7 @@ class StoreWriter:
             self._writer.add_document(entry)
 
     def finish(self) -> None:
-        """Count how often the names that documents define are used, and complete the index
-        folder.
-        """
+        """Count the uses of the names that documents define, and complete the index folder."""
         self._note_uses()
         self.commit()
         self._db.execute("commit")

@@ -140,9 +140,7 @@ def _near(above: str, below: str) -> bool:
 
 
 def packages_of(url: str) -> set[str]:
-    """Return the distribution and import names in a package's URL, or an empty set for other
-    URLs.
-    """
+    """Return the distribution and import names in a package URL, or an empty set for other URLs."""
     collection = url.partition("://")[2].partition("/")[0]
     name = _VERSION.sub("", collection)
     top = _TOP.match(url)

@@ -65,9 +65,7 @@ class Package:
 
 
 def installed_packages() -> list[Path]:
-    """Return the metadata folders of installed distributions, except this package and type
-    stubs.
-    """
+    """Return the metadata folders of installed distributions except this package and type stubs."""
     found: dict[str, Path] = {}
     for place in map(Path, sys.path):
         if place.is_dir():
@@ -147,9 +145,7 @@ def _is_code(text: str, name: str) -> bool:
 
 
 def package_at(place: Path | None) -> Package:
-    """Return the distribution whose metadata folder is `place`, or the standard library for
-    None.
-    """
+    """Return the distribution with its metadata in `place`, or the standard library for None."""
     if place is None:
         root = Path(sysconfig.get_path("stdlib"))
         files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py"))
@@ -321,9 +317,7 @@ def _chapter(url: str, text: str) -> Document:
 
 
 def compiled_modules(collection: str) -> Iterator[Part]:
-    """Yield the documentation of public standard-library modules without Python source, obtained by
-    introspection.
-    """
+    """Yield introspected documentation of public standard-library modules without Python source."""
     for name in sorted(sys.stdlib_module_names - _NOT_IMPORTED):
         if not name.startswith("_") and _is_compiled(name):
             url = _url(collection, name)
@@ -340,9 +334,7 @@ def _read_compiled(url: str, name: str) -> Document | None:
 
 
 def borrowed_names(collection: str, modules: Iterable[Module]) -> Iterator[Part]:
-    """Yield the documentation of names that Python modules re-export from C modules, such as
-    `collections.deque`.
-    """
+    """Yield documents on names that Python modules re-export from C, like `collections.deque`."""
     for module in modules:
         if not module.private:
             url = _url(collection, module.name)

@@ -59,9 +59,7 @@ def survey(name: str, tree: ast.Module, is_package: bool) -> Module:
 
 
 class Sources:
-    """A package's modules, keyed by dotted name. Stub files (.pyi) are used where Python sources
-    are missing.
-    """
+    """A package's modules by dotted name. Stub files (.pyi) replace missing Python sources."""
 
     def __init__(self, root: Path, files: Iterable[str]) -> None:
         self.root = root

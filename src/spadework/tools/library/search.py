@@ -131,9 +131,7 @@ def rank(
 
 
 def _balance_sides(ranked: list[Ranked], question: Asked) -> list[Ranked]:
-    """Balance the scores of both sides of a comparison. Otherwise, the side with the rarer name
-    would win.
-    """
+    """Balance the scores of both sides of a comparison. Otherwise, the rarer name would win."""
     sides = {each.document.url: _side(each, question) for each in ranked}
     best: dict[str, float] = {}
     for each in ranked:
@@ -280,9 +278,7 @@ def no_passages(matches: Sequence[Match], within: Collection[int] | None) -> lis
 
 @dataclass(frozen=True)
 class Dense:
-    """An index's vectors and embedding model. `remedy` tells the user how to create missing
-    vectors.
-    """
+    """An index's vectors and embedding model. `remedy` says how to create missing vectors."""
 
     vectors: Vectors
     meaning: Meaning

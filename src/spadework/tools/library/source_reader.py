@@ -209,9 +209,7 @@ def start_worker() -> None:
 
 
 def cut_package(wanted: Wanted) -> SourceText:
-    """Return all documents of a package, or only its description, depending on `wanted`. Never
-    raises.
-    """
+    """Return a package's documents or only its description, depending on `wanted`. Never raises."""
     place, whole = wanted
     most = None if whole else 1  # the description comes first
     parts = _try_reading(lambda: list(islice(parts_of(package_at(place)), most)))
@@ -294,9 +292,7 @@ def _try_reading(read: Callable[[], T]) -> T | str:
 
 @contextlib.contextmanager
 def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
-    """End this process if the `with` block takes too long, even if the code in the block is
-    stuck.
-    """
+    """End this process if the `with` block takes too long, even if the code in it is stuck."""
     with Path(os.devnull).open("w") as nowhere:
         faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
         try:
@@ -347,17 +343,13 @@ def _cut_known(asked: tuple[File, str]) -> SourceText:
 
 @dataclass(frozen=True)
 class Reader(Generic[Source, Text]):
-    """Reads sources in worker processes. `lost` returns the result for a source that could not be
-    read.
-    """
+    """Reads sources in worker processes. `lost` returns the result if a source cannot be read."""
 
     cut: Callable[[Source], Text]
     lost: Callable[[Source, str], Text]
 
     def read(self, waiting: deque[Source]) -> Iterator[tuple[Source, Text]]:
-        """Read all sources, in any order. If a worker dies, the sources being read are retried one
-        by one.
-        """
+        """Read sources in any order. If a worker dies, those being read are retried one by one."""
         under_way: dict[Future[Text], Source] = {}
         while waiting or under_way:
             try:

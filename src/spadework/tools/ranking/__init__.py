@@ -1,3 +1,1 @@
-"""Rank hits and pages, find duplicates and contradictions, estimate trust, and search by
-embeddings.
-"""
+"""Rank hits and pages, find copies and contradictions, estimate trust, and search by embeddings."""

@@ -101,9 +101,7 @@ def agree(one: str, other: str) -> bool:
 
 
 def keys(statement: Statement) -> Iterator[tuple[tuple[str, ...], Hashable]]:
-    """Yield a statement's index keys and values. Statements that disagree share a key but not its
-    value.
-    """
+    """Yield index keys and values. Statements that disagree share a key but not its value."""
     for value in statement.values:
         for word in value.near - statement.names:
             yield (value.unit, word), value.date if value.unit == DATE else value.ranges
@@ -202,9 +200,7 @@ def _overlap(one: tuple[Quantity, Quantity], other: tuple[Quantity, Quantity]) -
 
 
 def _contrast(a: Statement, b: Statement) -> bool:
-    """Return whether parallel sentences are about different things ("adults pay", "children
-    pay").
-    """
+    """Return whether parallel sentences concern different things ("adults pay", "children pay")."""
     values = [n for n, word in enumerate(a.frame) if word in (DATE, FIGURE)]
     last = max(values, default=len(a.frame)) + 2
     matcher = SequenceMatcher(None, a.frame, b.frame, autojunk=False)
@@ -237,9 +233,7 @@ MOST_VOICES = 50
 
 @dataclass(frozen=True)
 class Heard:
-    """A page that was read. `origin` identifies the page that it copies, or the page itself if it
-    is not a copy.
-    """
+    """A page that was read. `origin` identifies the page it copies, if any, or the page itself."""
 
     origin: str
     weight: float

@@ -58,9 +58,7 @@ class Answer(BaseModel):
 
 
 class Passing(ModelError):
-    """A transient error. `after` is the number of seconds to wait before a retry, or True for
-    exponential backoff.
-    """
+    """A transient error to retry `after` seconds later, or with exponential backoff for True."""
 
     def __init__(self, message: str, *, after: bool | float = True) -> None:
         super().__init__(message)
@@ -235,9 +233,7 @@ class Meaning:
         return list(self._problems.values())
 
     async def of(self, question: str) -> list[float] | None:
-        """Return a question's vector, or None after an error. A repeated question is embedded only
-        once.
-        """
+        """Return a question's vector, or None after an error. Each question is embedded once."""
         if self.broken:
             return None
         if question not in self._asked:

@@ -125,9 +125,7 @@ def news_wanted(query: Query) -> bool:
 
 
 def reach(query: Query, today: date | None = None) -> Reach | None:
-    """Return the shortest range ending today that covers the query's period, or None if none
-    does.
-    """
+    """Return the shortest range ending today that covers a query's period, or None if none does."""
     first, _ = period(query)
     if first is None:
         return None
@@ -136,8 +134,6 @@ def reach(query: Query, today: date | None = None) -> Reach | None:
 
 
 def since(freshness: Freshness, today: date | None = None) -> date | None:
-    """Return the earliest date for pages of this freshness, or None for any date. `today` is in
-    UTC.
-    """
+    """Return the earliest page date for this freshness, or None for any date. `today` is in UTC."""
     days = DAYS.get(freshness)
     return None if days is None else (today or deadline.today().date()) - timedelta(days=days)

@@ -150,9 +150,7 @@ B = 0.75
 
 
 class Bm25:
-    """Scores texts with BM25. `languages` holds the language code of each text (default:
-    English).
-    """
+    """Scores texts with BM25. `languages` holds each text's language code (default: English)."""
 
     def __init__(self, texts: Sequence[str], languages: Iterable[str] = ()) -> None:
         self._languages = [*languages] or [DEFAULT] * len(texts)
@@ -165,9 +163,7 @@ class Bm25:
         self._holding = Counter(word for document in self._documents for word in document)
 
     def scores(self, query: str) -> list[float]:
-        """Return the BM25 score of each text, in order. The query is tokenized in each text's
-        language.
-        """
+        """Return each text's BM25 score, in order, tokenizing the query in the text's language."""
         # Keep the query's word order, because a sum of floats depends on it.
         asked = {code: [*dict.fromkeys(terms(query, code))] for code in set(self._languages)}
         words = {word for own in asked.values() for word in own}

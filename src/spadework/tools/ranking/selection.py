@@ -172,9 +172,7 @@ def select(
 
 
 def preset_of(settings: Settings) -> Preset:
-    """Return the preset named in the settings. A minimum relevance in the settings overrides the
-    preset's.
-    """
+    """Return the configured preset. A configured minimum relevance overrides the preset's."""
     floor, most = _preset(settings.preset)
     return (floor if settings.min_relevance is None else settings.min_relevance), most
 
@@ -326,9 +324,7 @@ class LinkStore:
 def follow_links(
     links: Mapping[str, Sequence[Link]], queries: Sequence[Query], skip: Collection[str]
 ) -> list[Hit]:
-    """Return hits for the links that best match the queries, except links whose canonical URLs are
-    in `skip`.
-    """
+    """Return hits for the links that best match the queries, except canonical URLs in `skip`."""
     best: dict[str, tuple[float, Link, Query]] = {}
     for query in queries:
         terms = query_terms(query.text)
@@ -347,9 +343,7 @@ def follow_links(
 
 
 def page_rank(links: Mapping[str, Collection[str]]) -> dict[str, float]:
-    """Return each page's PageRank (Brin and Page 1998), scaled to 0..1. Without links, all ranks
-    are 0.
-    """
+    """Return each page's PageRank (Brin and Page 1998), scaled to 0..1, or 0 without any links."""
     out = {
         page: {target for target in targets if target in links and target != page}
         for page, targets in links.items()

@@ -137,9 +137,7 @@ class _Reader:
         return self.known.unspaced or (ended and not self.known.stop.isdisjoint(words))
 
     def _label(self, figure: Figure) -> str:
-        """Return the name that contains the figure ("section 4.2"), or "" if the figure is a
-        value.
-        """
+        """Return the name containing the figure ("section 4.2"), or "" if the figure is a value."""
         before = next((t for t in reversed(self.telling) if t.end == figure.start - 1), None)
         measured = any(reading.dimension for reading in figure.readings)
         signs = self.text[figure.start - 1 : figure.start] + self.text[figure.end : figure.end + 1]

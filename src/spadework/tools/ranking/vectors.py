@@ -223,9 +223,7 @@ class Vectors:
         ]
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """Delete the passage locations of the given documents for all models, and vectors that are
-        no longer used.
-        """
+        """Delete the given documents' passage locations for all models, and unused vectors."""
         if gone := list(numbers):
             which = "mark = ? AND number IN (SELECT value FROM json_each(?))"
             self._forget(which, (self._key[0], json.dumps(gone)))

@@ -85,9 +85,7 @@ def _span(query: Query) -> str | None:
 
 
 def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """Convert the child process's output, `{"results": […]}`, to hits. Raises SearchError for
-    other output.
-    """
+    """Convert the child's `{"results": […]}` to hits. Raises SearchError for any other output."""
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise _error(str(answer.get("error", "")) if isinstance(answer, dict) else "")
@@ -147,9 +145,7 @@ def _answer(
 
 
 def _main() -> None:
-    """Run one search. Exit at most a second after the deadline, even if the parent process is
-    gone.
-    """
+    """Run one search. Exit at most a second after the deadline, even if the parent has exited."""
     asked = json.load(sys.stdin)
     watch = threading.Timer(asked["seconds"] + 1, os._exit, (1,))
     watch.daemon = True

@@ -91,9 +91,7 @@ class SearchCache:
         return cls(path, MOST_BYTES if settings.cache_mb else 0, keep, scope)
 
     async def get(self, provider: str, query: Query, limit: int) -> list[Hit] | None:
-        """Return the provider's hits for the query, or None if they are not cached or have
-        expired.
-        """
+        """Return the provider's hits for the query, or None if they are uncached or expired."""
         key = self._key(provider, query, limit)
         if not self._most:
             return None

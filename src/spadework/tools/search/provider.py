@@ -61,9 +61,7 @@ class Placed(Protocol):
 
 @runtime_checkable
 class Preparing(Protocol):
-    """A provider that needs preparation, which may take longer than the time allowed for a
-    search.
-    """
+    """A provider that needs preparation, which can take longer than a search's time limit."""
 
     async def prepare(self, query: Query) -> None:
         """Prepare for the query. Raises SearchError."""
@@ -81,9 +79,7 @@ class Closing(Protocol):
 
 @asynccontextmanager
 async def held_to(name: str, seconds: float) -> AsyncIterator[None]:
-    """Run external code with a deadline. Convert its errors to SearchError, omitting their
-    messages.
-    """
+    """Run external code with a deadline. Convert errors to SearchError, omitting their messages."""
     try:
         async with asyncio.timeout(seconds):
             yield
@@ -108,9 +104,7 @@ _WORDS_CHARS = 200
 
 @dataclass(frozen=True)
 class Access:
-    """A service's request headers and secret. `mend` is a hint shown to users when a request is
-    refused.
-    """
+    """A service's request headers and secret. `mend` is a hint to users if a request is refused."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
     secret: str = ""
@@ -207,9 +201,7 @@ class Service:
         params: Mapping[str, str] | None = None,
         body: Any = None,
     ) -> Any:
-        """Send a GET request, or a POST request if there is a `body`, and return the JSON. Raises
-        SearchError.
-        """
+        """Send a GET, or a POST if there is a `body`, and return the JSON. Raises SearchError."""
         answer = await self._heard(path, seconds, params, body)
         found = parse_json(answer)
         if found is None:
@@ -296,9 +288,7 @@ class Service:
 
 
 async def over_the_wire(request: Any, send: Send) -> Piece:
-    """Return the response of `send` or, in a replay, the recorded response. `request` is JSON
-    without API keys.
-    """
+    """Call `send` or, in a replay, return the recording. `request` is JSON without API keys."""
     wire = _wire.get()
     return await (wire(request, send) if wire else send())
 

@@ -345,9 +345,7 @@ class LibrarySearch:
         return self.library.describe
 
     async def prepare(self, query: Query) -> None:
-        """Build a missing index, and read the packages that the query is about. Raises
-        SearchError.
-        """
+        """Build a missing index and read the packages the query is about. Raises SearchError."""
         try:
             await self.library.build(query.text)
         except (SettingsError, OSError) as error:

@@ -20,9 +20,7 @@ LEAST_SECONDS = 0.5
 
 @dataclass
 class Waited:
-    """How many of a provider's queries were delayed or skipped, and the longest delay in
-    seconds.
-    """
+    """Counts of a provider's delayed and skipped queries, and the longest delay in seconds."""
 
     queries: int = 0
     longest: float = 0.0

@@ -115,9 +115,7 @@ _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*
 
 
 def domains(named: Iterable[str]) -> list[str]:
-    """Return the distinct domains in the texts, such as example.org for
-    `https://www.Example.org/x`.
-    """
+    """Return the texts' distinct domains, such as example.org for `https://www.Example.org/x`."""
     hosts = (text.strip().lower()[:300].rpartition("://")[2] for text in named)
     found = (re.split(r"[/:?#]", host, maxsplit=1)[0].removeprefix("www.") for host in hosts)
     return list(dict.fromkeys(domain for domain in found if _DOMAIN.fullmatch(domain)))
@@ -212,9 +210,7 @@ def filters_of(query: Query) -> frozenset[Wish]:
 
 
 def fits(query: Query, hit: Hit) -> bool:
-    """Return whether a hit matches the query's domain filters and, if the hit is dated, the date
-    filters.
-    """
+    """Return whether a hit matches the query's domain filters and, if dated, the date filters."""
     if not is_wanted(query, hit.url):
         return False
     if not hit.published_at:
@@ -390,9 +386,7 @@ def row(result: Any) -> Row:
 
 
 def find_links(text: str) -> list[Row]:
-    """Return a row for each distinct URL in a text, with a title and snippet taken from the text
-    around the URL.
-    """
+    """Return a row for each distinct URL, with a title and snippet from the surrounding text."""
     found = list(_LINK.finditer(text))
     made: dict[str, Row] = {}
     for n, match in enumerate(found):

@@ -45,9 +45,7 @@ class Brave:
         self._service = Service("Brave", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most 20 results. If the query is about current events, search the past month's
-        news.
-        """
+        """Return at most 20 results, from the past month's news for queries on current events."""
         news = news_wanted(query)
         sites = with_sites(query, " ").split()
         words = query.text.split()[: max(1, _QUERY_WORDS - len(sites))]
@@ -63,9 +61,7 @@ class Brave:
         return number_rows(map(_brave_row, found), self.name, query, limit, kind)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: news, time, and the country and language if Brave knows
-        them.
-        """
+        """Return the supported filters: news, time, and any country and language Brave knows."""
         known = _brave_wishes(query)
         named: tuple[tuple[Wish, str], ...] = (("country", "country"), ("language", "search_lang"))
         return frozenset[Wish](("news", "time", *(wish for wish, name in named if name in known)))
@@ -115,9 +111,7 @@ class Serper:
         self._service = Service("Serper", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most 100 results. If the query is about current events, search the past
-        month's news.
-        """
+        """Return at most 100 results, from the past month's news for queries on current events."""
         news = news_wanted(query)
         path, listed = ("/news", "news") if news else ("/search", "organic")
         body: dict[str, Any] = {"q": with_sites(query), "num": min(limit, _SERPER_MOST)}
@@ -234,9 +228,7 @@ def _query_parameters(query: Query) -> dict[str, str]:
 
 
 def searxng_hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """Parse SearXNG's JSON. Raises SearchError if it is invalid, or if it has no results because
-    engines failed.
-    """
+    """Parse SearXNG's JSON. Raises SearchError if invalid, or empty because engines failed."""
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise SearchError("SearXNG answered with JSON that contains no results.")

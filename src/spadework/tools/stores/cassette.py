@@ -63,9 +63,7 @@ def _near(text: str, at: int) -> str:
 
 @dataclass(frozen=True)
 class Missing:
-    """A request that the recording cannot answer, with its caller (`who`) and the reason
-    (`why`).
-    """
+    """A request the recording cannot answer, with its caller (`who`) and the reason (`why`)."""
 
     kind: str
     who: str

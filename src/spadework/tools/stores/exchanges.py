@@ -70,9 +70,7 @@ BULKY = frozenset({"page", "document", "attached", "known page", "earlier pages"
 
 
 class Row(NamedTuple):
-    """A stored exchange. `tape` is None if its bytes were not kept. `error` is JSON from
-    `error_to_text`, or None.
-    """
+    """A stored exchange. `tape` is None if not kept. `error` is the JSON of `error_to_text`."""
 
     number: int
     tape: Tape | None
@@ -113,9 +111,7 @@ MOST_BYTES = 50e6
 
 
 class Exchanges:
-    """The exchanges stored in a journal. Bodies of BULKY kinds, such as pages, take up at most
-    MOST_BYTES.
-    """
+    """The exchanges in a journal. Bodies of BULKY kinds, such as pages, fill at most MOST_BYTES."""
 
     def __init__(self, rows: JournalRows) -> None:
         self._rows = rows

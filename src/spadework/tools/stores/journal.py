@@ -123,9 +123,7 @@ class Journal:
             return value
 
     async def find(self, kind: str, key: Any, shape: type[T]) -> T | None:
-        """Return the stored answer, or None if there is none. If a failure is stored, raise its
-        error.
-        """
+        """Return the stored answer, or None if there is none. Raises a stored failure's error."""
         row = await self._rows.answer(Request(kind, key).key)
         answer = None if row is None else _answer_in(row, shape)
         return answer[0] if answer else None

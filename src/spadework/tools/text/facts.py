@@ -37,9 +37,7 @@ def stems(text: str, language: str = DEFAULT) -> set[str]:
 
 
 def nearest(text: str, others: Sequence[str]) -> list[int]:
-    """Return the indices of those `others` that share content words with `text`, most similar
-    first.
-    """
+    """Return the indices of `others` that share content words with `text`, most similar first."""
     code = spoken(text)
     said = stems(text, code)
     shared = [len(said & stems(other, code)) for other in others]
@@ -313,9 +311,7 @@ _SQUARE, _DEGREES = ("square",), ("degree", "degrees")
 
 
 class Quantity(NamedTuple):
-    """A figure converted to the base unit of its dimension, with its number of significant
-    digits.
-    """
+    """A figure in the base unit of its dimension, with its number of significant digits."""
 
     value: float
     digits: int
@@ -358,9 +354,7 @@ def is_unit(word: str) -> bool:
 
 
 def borne_out(stated: Figure, sources: Iterable[Figure]) -> bool:
-    """Return whether a figure in the sources equals the stated one, possibly converted or
-    rounded.
-    """
+    """Return whether a source figure equals the stated figure, possibly converted or rounded."""
     return any(
         stated.text == source.text
         or any(is_same(own, other) for own, other in product(stated.readings, source.readings))

@@ -28,9 +28,7 @@ _FIRST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|1[.)])[ \t]+\S")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of whole lines, `markdown[start:end]`. `language` is the language named by a code
-    fence.
-    """
+    """A block of whole lines, `markdown[start:end]`. `language` is that of a code fence."""
 
     kind: Kind
     start: int
@@ -363,9 +361,7 @@ class _Scanner:
         return end
 
     def _pair(self, start: int, end: int) -> tuple[int, int]:
-        """Match a run of closing emphasis marks with open runs, and return the span that remains
-        unmatched.
-        """
+        """Match a run of closing emphasis marks with open runs, and return the unmatched span."""
         waiting = self.emphasis[self.text[start]]
         last = enumerate(reversed(waiting[-_NESTING:]))
         alike = next((n for n, opening in last if opening.count == end - start), 0)
@@ -399,9 +395,7 @@ def _partners(text: str, start: int, end: int) -> dict[int, int]:
 
 
 def _inside_word(left: str, right: str, length: int) -> bool:
-    """Return whether asterisks inside a word are an operator (`2**3`), not emphasis
-    (`**A**ccess`).
-    """
+    """Return whether asterisks in a word are an operator (`2**3`), not emphasis (`**A**ccess`)."""
     figures = length == 1 or left.isdigit() or right.isdigit()
     return figures and in_spaced_word(left) and in_spaced_word(right)
 

@@ -122,9 +122,7 @@ class PageStore:
         self._texts: dict[str, PageText] = {}
 
     async def put(self, text: str) -> tuple[str, str]:
-        """Clean a text, break its overlong lines, and store it. Returns its hash and the stored
-        text.
-        """
+        """Clean a text, break overlong lines and store it. Returns its hash and the stored text."""
         text = bounded(visible(text))
         digest = content_hash(text)
         if digest not in self._texts:

@@ -352,9 +352,7 @@ class _Bound(NamedTuple):
     amount: Amount | None
 
     def rows_within(self, column: Sequence[str], name: str, code: str) -> frozenset[str] | None:
-        """Return the cells that satisfy the comparison, or None if the column cannot be
-        compared.
-        """
+        """Return the cells that satisfy the comparison, or None if the column is not comparable."""
         read = None if self.of_time else amounts(tuple(column), code)
         if read and self.amount:
             return self._larger_or_smaller(read, self.amount, name, code)
@@ -390,9 +388,7 @@ class _Bound(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _bounds(question: str, code: str) -> tuple[_Bound, ...]:
-    """Return the comparisons that a question states. Words such as "before" count only with a year
-    or date.
-    """
+    """Return the comparisons in a question. Words like "before" count only with a year or date."""
     bounds = language(code).bounds
     found = [(name, match) for name in bounds for match in bounds[name].finditer(question)]
     every = [match for _, match in found]

@@ -256,9 +256,7 @@ class Table:
 
 @lru_cache(maxsize=64)
 def tables_of(text: str, code: str) -> tuple[Table, ...]:
-    """Return a text's tables, excluding rows of totals. Omit tables with a row longer than the
-    header.
-    """
+    """Return a text's tables without total rows. Omit tables with a row longer than the header."""
     made, above = [], paths(headings(text))
     for block in blocks(text):
         header = header_of(text, block) if block.kind == "table" else None

@@ -26,9 +26,7 @@ RUN = re.compile(f"[{RUN_SIGNS}]+")
 
 
 def in_spaced_word(char: str) -> bool:
-    """Return whether a character is `_`, or a letter or digit of a script with spaces between
-    words.
-    """
+    """Return whether `char` is `_`, or a letter or digit of a script with spaces between words."""
     if char.isascii():
         return char.isalnum() or char == "_"
     return char.isalnum() and not _UNSPACED.match(char)
@@ -105,9 +103,7 @@ def run_splitter(code: str) -> Callable[[str], list[str]]:
 
 
 def in_plain_signs(text: str) -> str:
-    """Normalize characters (NFKC), but turn "10⁶" into "10^6", "1₂" into "1_2" and "2½" into "2
-    1/2".
-    """
+    """Normalize to NFKC, but turn "10⁶" into "10^6", "1₂" into "1_2" and "2½" into "2 1/2"."""
     marked = _APART.sub(lambda found: _mark(found[0]) + found[0], text)
     return unicodedata.normalize("NFKC", marked).replace("\u2044", "/")
 
@@ -118,9 +114,7 @@ def _mark(figure: str) -> str:
 
 
 def pairs(run: str) -> list[str]:
-    """Return the overlapping character pairs of a run of text without spaces, or its single
-    character.
-    """
+    """Return the overlapping character pairs of text without spaces, or its single character."""
     return [run[n : n + 2] for n in range(len(run) - 1)] or [run]
 
 

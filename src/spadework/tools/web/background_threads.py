@@ -85,9 +85,7 @@ def kill_group(process: subprocess.Popen[Any] | Process | psutil.Process) -> Non
 
 @contextmanager
 def ended_by(end: Callable[[], None]) -> Iterator[None]:
-    """Register `end`, which stops a child process, to be called if this process exits within the
-    context.
-    """
+    """Within the context, call `end`, which stops a child process, if this process exits."""
     _ENDS.add(end)
     try:
         yield

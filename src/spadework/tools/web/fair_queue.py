@@ -17,9 +17,7 @@ from typing import NamedTuple
 
 @dataclass(eq=False)
 class Waiter:
-    """A caller in an event loop that waits for a slot. `called` is resolved when the slot is
-    granted.
-    """
+    """A caller in an event loop, waiting for a slot. `called` resolves when the slot is granted."""
 
     loop: asyncio.AbstractEventLoop = field(init=False)
     called: asyncio.Future[None] = field(init=False)
@@ -48,9 +46,7 @@ class _Waiter(Waiter):
 
 
 class Room:
-    """A fair queue for one resource. A free slot goes to the party (such as a run) with the fewest
-    slots.
-    """
+    """A fair queue for a resource. Free slots go to the party (such as a run) with the fewest."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()

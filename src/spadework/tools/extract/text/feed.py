@@ -99,9 +99,7 @@ LONG_LINE = 1_000
 
 
 def extract_xml(text: str, url: str) -> Extracted:
-    """Return a feed or XHTML page as Markdown, and other XML as code. Raises TooLarge or
-    Unreadable.
-    """
+    """Return feeds and XHTML as Markdown, and other XML as code. Raises TooLarge or Unreadable."""
     root = xml_tree(text.encode("utf-8", "replace"), "XML")
     if tag(root) in FEEDS:
         return read_feed(root, url)

@@ -42,9 +42,7 @@ def is_known_tag(tag: str) -> bool:
 
 
 def html_markdown(source: str) -> str:
-    """Return HTML as Markdown, keeping placeholders such as `<name>`. Raises TooLarge or
-    Unreadable.
-    """
+    """Return HTML as Markdown, keeping placeholders (`<name>`). Raises TooLarge or Unreadable."""
     # Imported here, because most Markdown contains no HTML.
     from spadework.tools.extract.html import read_fragment
 
@@ -76,9 +74,7 @@ class Words:
 
     @property
     def empty(self) -> bool:
-        """True if the block is blank, or has only punctuation left after images or tags were
-        removed.
-        """
+        """True if the block is blank, or only punctuation is left after removing images or tags."""
         return not _WORD.search(self.text) and (self.pictured or not self.text.strip())
 
 

@@ -177,17 +177,13 @@ def extract_delimited(text: str, url: str) -> Extracted:
 
 
 def _agreement(text: str, sign: str) -> int:
-    """Split the first rows at `sign`, and return how many of them have the most common number of
-    cells.
-    """
+    """Return how many of the first rows, split at `sign`, have the most common number of cells."""
     widths = Counter(len(row) for row in islice(_Rows(text, sign), _SAMPLE) if row)
     return max((count for width, count in widths.items() if width > 1), default=0)
 
 
 class _Rows:
-    """Yields the rows of delimited data. Stops at an overlong cell, and describes the problem in
-    `damage`.
-    """
+    """The rows of delimited data. Iteration stops at an overlong cell, and `damage` says why."""
 
     def __init__(self, text: str, sign: str) -> None:
         self.damage = ""

@@ -37,9 +37,7 @@ class Permission:
         self.begin("")
 
     def begin(self, site: str) -> None:
-        """Start a visit to the host `site`, clearing the counters and the recorded refusals and
-        failures.
-        """
+        """Start a visit to the host `site`, clearing the counters, refusals and failures."""
         if site != self._site:
             self._site, self._inside = site, False
         self.received = 0
@@ -73,9 +71,7 @@ class Permission:
         return stream
 
     def note(self, host: str, address: str) -> None:
-        """If `host` is the visited site, record whether it is internal, judging by its IP
-        `address`.
-        """
+        """If `host` is the visited site, record from its IP `address` whether it is internal."""
         if host == self._site:
             self._inside = not is_public(address)
 

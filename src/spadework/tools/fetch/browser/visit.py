@@ -148,9 +148,7 @@ async def _quiet(page: Page, quiet: int, least: int = 0, most: float = EMPTY) ->
 
 
 async def _run(page: Page, script: str, made: Callable[[Any], T], given: Any = None) -> T:
-    """Return a script's result, retrying after navigation. Raises Unreadable if the page falsifies
-    the result.
-    """
+    """Return a script's result, retrying after navigation. Raises Unreadable for a fake result."""
     while True:
         try:
             return made(await page.evaluate(script, given))
