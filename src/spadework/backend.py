@@ -85,15 +85,14 @@ class Backend(Protocol):
     async def list_news(
         self, settings: Settings, known: Mapping[str, int]
     ) -> dict[str, tuple[int, str]]:
-        """Return the lists in the database, such as the users' tokens, that are newer than their
-        versions in `known`. Each name maps to the list's version and its rows as JSON.
+        """Return the lists in the database, such as the users' tokens, that are newer than the
+        versions in `known`. Map each name to the version and the rows as JSON.
         """
         return {}
 
     def list_table(self, url: str, name: str, rows: Any, before: Path) -> Any:
-        """Return the list called `name` in the database. `before` is the file that stores the list
-        when there is no database. The list counts as existing if it was ever changed, or if this
-        file exists.
+        """Return the list called `name` in the database at `url`. `before` is the file that stores
+        the list when there is no database.
         """
         raise LookupError(_NONE)
 

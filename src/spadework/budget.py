@@ -50,8 +50,8 @@ class Bill:
 
 @contextmanager
 def meter_bill(loose: Bill) -> Iterator[Bill]:
-    """Open a bill for the work in this context. At the end, its amounts are added to the enclosing
-    bill (`loose` if there is none), unless the journal records them (`kept`).
+    """Open a bill for the work in this context. At the end, add it to the enclosing bill (`loose`
+    if there is none), unless the journal records it (`kept`).
     """
     outer, bill = loose.current, Bill()
     token = _open.set(bill)
@@ -137,7 +137,7 @@ def cost(price: Price | None, told: int, said: int) -> float:
 
 def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
     """Return the reservation for a call, or None if too little is `free`. If no other call is
-    running (`alone`), the answer may get less room than usual.
+    running (`alone`), a shorter answer than usual is allowed.
     """
     most = min(wish.most, longest(wish, free))
     least = min(LEAST_ROOM, wish.most)
@@ -206,11 +206,11 @@ class Budget(Deadline):
         self.limits = Limits(minutes, iterations, calls, searches, pages, tokens, money)
         super().__init__(self.limits.minutes * 60)
         self.used = Usage()
-        #: The first exhausted limit, or "".
+        #: Name of the first limit that was exhausted, or "".
         self.refused = ""
-        #: Usage not yet recorded with a journaled answer.
+        #: Usage that is not yet recorded in the journal.
         self.loose = Bill()
-        #: Dollars spent, as far as prices are known.
+        #: Dollars spent on calls with known prices.
         self._money = 0.0
         self._holds: list[Hold] = []
         self.shared: SharedLimit | None = None
@@ -235,8 +235,8 @@ class Budget(Deadline):
         self._money = self.used.money or 0.0
 
     def metered(self) -> AbstractContextManager[Bill]:
-        """Open a bill for usage in a context. At the end, its amounts are added to the enclosing
-        bill, unless the journal records them (`kept`).
+        """Collect the usage in a context on a new bill. On exit, add it to the enclosing bill,
+        unless the journal recorded it.
         """
         return meter_bill(self.loose)
 

@@ -33,7 +33,7 @@ WRITE_NOW = (0.20, 120.0)
 #: report.
 CLOSE_NOW = (0.10, 60.0)
 
-#: The steps of a round: search, read, judge.
+#: Number of steps in a round: search, read, judge.
 STEPS = 3
 #: How long other model calls may take, as a multiple of the planning call's duration.
 SLOWER = 1.5
@@ -64,7 +64,7 @@ class Deadline:
         self.started = time.monotonic()
         self.reserve = CLOSING_SECONDS
         self.shares: Shares = BY_CODE
-        #: The elapsed seconds recorded with the last replayed answer.
+        #: The run's elapsed seconds when the last replayed answer was recorded.
         self.replayed: float | None = None
         #: Seconds that writing and checking the report took.
         self.written: float | None = None
@@ -109,22 +109,20 @@ class Deadline:
         return share if self.written is None else min(share, AGAIN * self.written)
 
     def phase(self, *phases: Phase) -> float:
-        """Return the seconds that these phases together may take. The phases after them keep their
-        shares of the time left, and writing keeps its share of the whole run.
+        """Return the seconds that these phases together may take, leaving the phases after them
+        their shares of the time.
         """
         return self.seconds if self.replayed is not None else self.reckoned(*phases)
 
     def step(self, *phases: Phase, least: float) -> float:
         """Return how many seconds one step of these phases may take. If that is less than `least`,
-        the step borrows time from reading. It then gets `least` or half of the time that these
-        phases and reading have together, whichever is less.
+        add some of the time for reading. The result can still be less than `least`.
         """
         return max(self.phase(*phases), min(least, self.phase(*phases, "read") / 2))
 
     def judging_seconds(self, call: float) -> float:
-        """Return the seconds for judging a round whose model calls take `call` seconds each. If
-        less than SLOWER times `call` is left for judging, borrow from writing: a report is
-        worthless if its evidence was not judged.
+        """Return the seconds for judging a round whose model calls take `call` seconds each. If too
+        little time is left for judging, borrow some from writing.
         """
         return max(self.phase("assess"), min(SLOWER * call, self.phase("assess", "write") / 2))
 

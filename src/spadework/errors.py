@@ -160,7 +160,7 @@ class BudgetSpent(Exception):
 
 
 def how_to_install(extra: str) -> str:
-    """Return the command that installs an optional extra. It installs from spadework's folder,
-    because the name on a package index may belong to another project.
+    """Return the command that installs an optional extra from spadework's folder. The name on a
+    package index may belong to another project.
     """
     return f'`pip install ".[{extra}]"` in the spadework folder'

@@ -25,7 +25,7 @@ from spadework.values import (
     Value,
 )
 
-#: Record format version. Version 0 has no times.
+#: Version of the record format. Records of version 0 have no times.
 VERSION = 1
 
 
@@ -96,11 +96,12 @@ class Notice(Timed):
     text: str
 
 
-class Asked(Timed, extra="ignore"):  # Interrupts also contain a form for chat clients.
-    """A question to the user: `clarify` asks what they mean, and `approve` whether the plan is
-    right. An empty answer to `approve` accepts the plan. Otherwise, each line names a wanted
-    topic or requests a change ("change: …"). If the last line is "yes", the changed plan is
-    accepted unseen.
+class Asked(Timed, extra="ignore"):  # Ignores the form for chat clients in interrupts.
+    """A question to the user about what they mean (`clarify`) or whether the plan is right
+    (`approve`).
+
+    An empty answer to `approve` accepts the plan. Otherwise, each line names a wanted topic or
+    requests a change ("change: …"). A last line "yes" accepts the changed plan unseen.
     """
 
     type: Literal["asked"] = "asked"
@@ -212,9 +213,9 @@ class Checked(Timed):
 
 
 class Selected(Timed):
-    """A topic's hits, best first, with the decision whether to read each one. `threshold` is the
-    minimum relevance (0 to 1). `note` explains a lowered threshold, and is "" otherwise. `again`
-    marks a second search in the same round.
+    """A topic's hits, best first, and whether each one is read. `threshold` is the minimum
+    relevance (0 to 1). `note` explains a lowered threshold, and is "" otherwise. `again` marks a
+    second search in the same round.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "again")
@@ -240,8 +241,8 @@ class Reading(Timed):
 
 class Read(Timed, Tried):
     """A page was read, or could not be read for the given `reason`. The fields mean the same as in
-    `Page`. After a failure, `level`, `status` and `bytes` describe the last attempt. The time in
-    `seconds` includes that in `cleaning`.
+    `Page`. After a failure, `level`, `status` and `bytes` describe the last attempt. `seconds`
+    includes the time in `cleaning`.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "url")
@@ -268,9 +269,8 @@ class Read(Timed, Tried):
 
 
 class Cleaned(Timed):
-    """A model cleaned a noisy page, or failed for the given `reason`. `content_hash` and
-    `before` (in characters) describe the page before cleaning, `after_hash` and `chars` the page
-    after it.
+    """A model cleaned a noisy page, or failed for the given `reason`. `before` and `chars` are the
+    page's lengths in characters before and after, `content_hash` and `after_hash` its hashes.
     """
 
     about: ClassVar[tuple[str, ...]] = ("content_hash",)

@@ -103,7 +103,7 @@ async def assess(
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
     """Judge how well the passages `shown` and the earlier evidence `known` answer a topic. Use
-    rules if there is no model, if the model fails, or if there is evidence but no passage.
+    rules if there is no model, or if it fails.
     """
     problems: list[Problem] = []
     numbered = Numbered(shown)
@@ -151,8 +151,8 @@ def judgement_of(
     *,
     proven: bool = True,
 ) -> Judgement:
-    """Convert a model's answer to a judgement. If `proven` is false (there is no evidence), the
-    judgement says that the topic is not covered.
+    """Convert a model's answer to a judgement. Without evidence (`proven` is false), the topic is
+    not covered.
     """
     rated = {name: min(10.0, max(0.0, own)) for name, own in answer.quality.model_dump().items()}
     return Judgement(
@@ -175,8 +175,8 @@ def leads_on(plan: Plan) -> bool:
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """Prepend the searches that `found` recommends for names on the pages. If there are any, mark
-    the topic as not covered. Return the judgement unchanged if `found` scores above LIKELY.
+    """Prepend the searches for names from `found` to the judgement's own, and mark the topic as not
+    covered. Return the judgement unchanged if `found` has none or scores above LIKELY.
     """
     if found.score > LIKELY:
         return judgement

@@ -94,8 +94,8 @@ async def clean(
 
 
 def keep_blocks(text: str, numbers: Collection[int]) -> str:
-    """Keep the blocks in `numbers` (counted from 1), all code, and all blocks that the model did
-    not see. Return the whole text if too much text or an installation command would be lost.
+    """Keep the blocks in `numbers` (counted from 1), all code, and blocks that the model did not
+    see. Return the whole text if too much would be lost.
     """
     all_blocks = blocks(text)
     chosen = [

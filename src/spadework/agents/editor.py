@@ -137,9 +137,8 @@ def not_found(
     unread: AbstractSet[str] = frozenset(),
     say: Phrases = ENGLISH,
 ) -> Section:
-    """Return a section on what the answer lacks.
-    - `outlined`: aspects and gaps that the outline lists as missing, or None without an
-      outline.
+    """Return the report section on what the answer lacks.
+    - `outlined`: what the outline lists as missing, or None without an outline.
     - `unread`: topics with pages that could not be read.
     """
     lines, told, listed, lacking = [], "", set[str](), [*(outlined or ())]
@@ -177,8 +176,8 @@ def _bare(text: str) -> str:
 
 
 def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Section:
-    """Return a section on the problems that no other section reports. It lists one failure per
-    search provider, and at most MOST_PROBLEMS other problems. URLs are shortened to hosts.
+    """Return a section on the problems that no other section reports. It lists one per search
+    provider, and at most MOST_PROBLEMS others.
     """
     providers = {p.subject: p for p in reversed(problems) if p.stage == "search"}
     failed = dict.fromkeys(_line(providers[p.subject]) for p in problems if p.stage == "search")

@@ -234,9 +234,9 @@ async def doubt(
 
 
 def clarify_question(question: str, answer: str, asked: str = "") -> str:
-    """Add the user's answer to the question. If "Which one?" was `asked`, "What is Mercury?" and
-    "the planet" become "What is Mercury (Which one? the planet)?". If `asked` is "", the answer
-    may replace the pronoun of a vague question: "What is it?" and "Heron" become "What is Heron?".
+    """Add the user's answer, and the question that was `asked`, to a question: "What is Mercury
+    (Which one? the planet)?". If `asked` is "", the answer may replace a pronoun: "What is it?"
+    becomes "What is Heron?".
     """
     said = " ".join(answer.split())
     if said and not asked and (whole := name_subject(question, said)):

@@ -84,8 +84,8 @@ class Outline:
 
 @dataclass(frozen=True)
 class Known:
-    """What an outline must consider besides the evidence. `words` and `most_words` are the
-    report's target and maximum length (0 means no limit). `asked_on` is the date of the run.
+    """What an outline must consider besides the evidence. `words` is the report's target length,
+    and `most_words` its maximum (0 for no limit). `asked_on` is the date of the run.
     """
 
     coverage: Mapping[str, Coverage]
@@ -166,12 +166,9 @@ def _points_to_tell(plan: Plan, coverage: Mapping[str, Coverage]) -> dict[str, l
 def _check_outline(
     answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan, wanted: Sequence[str]
 ) -> Outline | None:
-    """Return the validated outline, or None if no section has evidence.
-    - Sections with the same heading are merged.
-    - Headings that no entry supports, or that look like prompt injections, are replaced.
-    - An entry that is neither used nor explicitly left out goes to the first section of its
-      topic.
-    - A topic gets its own section if no section uses its entries.
+    """Return the validated outline, or None if no section has evidence. Sections with the same
+    heading are merged, and unsupported headings are replaced. Entries and topics that the model
+    forgot are added.
     """
     known = merged(ledger)
     once = list(dict.fromkeys(known.values()))

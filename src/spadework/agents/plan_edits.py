@@ -69,7 +69,7 @@ def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
 
 class Change(NamedTuple):
     """A plan after a change request. `reason` says why nothing changed. `understood` is false if
-    the rules could not parse the request; a model may still be able to.
+    the rules could not parse the request.
     """
 
     plan: Plan

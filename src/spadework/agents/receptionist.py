@@ -121,8 +121,8 @@ def _first_task(instruction: str) -> Task | None:
 
 
 def done_by_code(chore: Chore) -> str:
-    """Do a chore without a model. Titles and tags come from the user's first message. Any other
-    list is empty, and any other text is the title.
+    """Do a chore without a model. Titles and tags come from the user's first message, and other
+    lists are empty.
     """
     question = shorten_question(_first_question(chore.shown))
     stop = language(language_of(question)).stop
@@ -213,8 +213,8 @@ RESEARCH = Received(kind="research")
 async def receive_message(
     said: str, chore: Chore | None, model: Model | None, *, seconds: float
 ) -> Received:
-    """Classify a message, and answer it if it needs no research. If there is no model or it fails,
-    chores are done by code, and unclear messages are classified as research.
+    """Classify a message, and answer it if it needs no research. Without a working model, do chores
+    by rules, and classify unclear messages as research.
     """
     if not chore and (sure := by_rules(said)) is not None:
         return sure
@@ -243,8 +243,8 @@ def by_rules(said: str) -> Received | None:
 
 
 def _split_small_talk(said: str) -> tuple[str, Talk, str]:
-    """Remove the small talk from a text. Also return the matching language's phrases, and the kind
-    of small talk: "opens", "closes", or "" if there is none.
+    """Return a text without its small talk, the phrases of the matching language, and the kind of
+    small talk ("opens", "closes", or "" if there is none).
     """
     talks = [talk for talk in _small_talks() if talk.opens.search(said) or talk.closes.search(said)]
     if not talks and said.strip() and not _WORD.search(said):

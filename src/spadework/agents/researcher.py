@@ -67,8 +67,8 @@ async def check_hits(
 async def reflect(
     model: Model, question: str, topic: Topic, shown: Sequence[PassageView], *, seconds: float
 ) -> tuple[Query | None, list[Problem]]:
-    """Return a new query for what the passages in `shown` do not answer. Return None if nothing is
-    missing, if the model suggests no new query, or if it fails.
+    """Ask the model for a query about what the passages in `shown` do not answer. Return it, or
+    None if there is nothing new to ask, and the problems.
     """
 
     async def ask(model: Model) -> Query | None:

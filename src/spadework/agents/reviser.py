@@ -246,8 +246,8 @@ async def revise(model: Model, told: Told, *, window: int, seconds: float) -> Re
 
 
 def prompt_of(told: Told, window: int) -> Prompt:
-    """Return a prompt with the report, the evidence it cites, and other evidence up to a fraction
-    of the context window. `window` is the window's size in tokens.
+    """Return a prompt with the report, the evidence it cites, and some other evidence. `window` is
+    the size of the context window in tokens.
     """
     return render(
         "revise",
@@ -322,9 +322,9 @@ def same(one: Section, other: Section) -> bool:
 def recall_answer(
     question: Question, ledger: Sequence[Evidence], pages: Mapping[str, Page]
 ) -> tuple[tuple[str, ...], float]:
-    """Return the ids of entries that answer a question, best first, and a score: the largest
-    fraction of the question's words found in one quote. Return no ids for questions about recent
-    events or several topics. `pages` is keyed by content hash.
+    """Return the ids of the entries that answer a question, best first, and a score from 0 to 1.
+    Return no ids for questions about recent events or several topics. `pages` is keyed by
+    content hash.
     """
     made = lead.plan(question, [])
     entries = [e for e in ledger if e.kind != "columns" and e.content_hash in pages]

@@ -1,8 +1,8 @@
 """Judge every sentence of a report.
 
 Fixed rules accept verbatim quotes, and reject code and addresses that no source contains. A model
-judges the rest. A sentence that no model judges is rejected if a figure, date or name in it is on
-no cited page. Otherwise it is kept as "could not check".
+judges the rest. Without a model, a sentence is rejected if a figure, date or name in it is on no
+cited page. Any other is kept as "could not check".
 """
 
 from __future__ import annotations
@@ -195,8 +195,8 @@ def _check_by_code(
 def _left_to_judge(
     whole: Stated, cited: Sequence[Evidence], material: Material, led: str
 ) -> list[Asked]:
-    """Return the sentences of `whole` that a model must judge. Row labels, and introductory lines
-    quoted in `led`, are left out because they are judged with the sentences that they introduce.
+    """Return the sentences of `whole` that a model must judge. Row labels, and introductions quoted
+    in `led`, are judged with the sentences that they introduce.
     """
     text = whole.sentence.text
     short = leads(text) and len(text.split()) <= LEAD_WORDS

@@ -145,8 +145,8 @@ async def summarise(
     seconds: float,
     asked_on: str = "",
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections, or an empty one if the model fails. `first` holds the
-    short answer that was written before the sections, with the findings on it.
+    """Return a summary of verified sections (empty if the model fails) and the problems. `first`
+    holds the earlier short answer with the findings on it.
     """
     told = [
         (

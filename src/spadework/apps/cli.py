@@ -32,7 +32,7 @@ from spadework.errors import SettingsError
 DEFAULT = "ask"
 #: The minimum similarity, from 0 to 1, between a typo and a command ("reed" and "read").
 LIKE = 0.75
-#: Names that other programs use for these commands.
+#: Command names of other programs, with the equivalent command or option here.
 _ELSEWHERE = {
     "research": "ask",
     "help": "--help",
@@ -50,14 +50,13 @@ _SHOWN_CHARS = 60
 def as_command(
     arguments: Sequence[str], commands: Mapping[str, Collection[str]], options: Collection[str]
 ) -> list[str]:
-    """Return the arguments. If they do not name a command, put `ask` in front.
+    """Return the arguments, with `ask` in front if they do not name a command.
 
     - `commands`: the commands, each with its subcommands.
     - `options`: the options that need no command.
 
-    A subcommand of `sessions` gets `sessions` in front if it stands alone, or if a session id or
-    an exported session follows. Raises SettingsError for a likely typo, a lone unknown word or a
-    misplaced session id.
+    If the arguments form a subcommand of `sessions`, put `sessions` in front. Raises SettingsError
+    for a likely typo, a lone unknown word or a misplaced session id.
     """
     if not arguments or arguments[0] in commands or arguments[0] in options:
         return [*arguments]
@@ -107,12 +106,12 @@ def raise_the_limit() -> None:
     """Raise the limit on open files to at most `ENOUGH`."""
     try:
         import resource
-    except ImportError:  # Windows has no such limit
+    except ImportError:  # Windows has no `resource` module
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = ENOUGH if hard == resource.RLIM_INFINITY else min(hard, ENOUGH)
     if soft != resource.RLIM_INFINITY and soft < most:
-        with contextlib.suppress(OSError, ValueError):  # macOS has a second limit
+        with contextlib.suppress(OSError, ValueError):  # macOS may allow less than `hard`
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
@@ -306,7 +305,7 @@ def main() -> None:
                 error.show()
                 raise SystemExit(error.exit_code) from None
             raise _in_our_words(error) from None
-        if code == INTERRUPTED:  # Typer's code for Ctrl-C, which it does not report
+        if code == INTERRUPTED:  # Typer returns this code after Ctrl-C, without a message
             raise KeyboardInterrupt
         raise SystemExit(code)
 

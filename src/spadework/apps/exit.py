@@ -134,7 +134,7 @@ class Leaving:
             self._closed.set()
             return
         from spadework.sessions.metrics.run_history import (
-            took,  # too slow to import for a help text
+            took,  # imported here, because it would slow down the help text
         )
 
         began = time.monotonic()
@@ -156,9 +156,8 @@ class Left(Exception):
 
 
 async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, Any, object]]) -> T:
-    """Run `work` and return its result, or raise its exception. If a coroutine in `ends` completes
-    first, cancel `work`, wait for it to end, and raise Left. The message of Left is the key of the
-    completed coroutine. If the caller is cancelled, `work` is cancelled too.
+    """Run `work` and return its result. If a coroutine in `ends` completes first, cancel `work` and
+    raise Left with the coroutine's key as its message. Cancelling the caller cancels `work` too.
     """
     working = asyncio.create_task(work)
     ending = {asyncio.create_task(end): why for why, end in ends.items()}

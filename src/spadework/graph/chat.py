@@ -43,7 +43,7 @@ from spadework.tools.export.markdown_report import escape_markdown, safe_url
 from spadework.values import STATE_WORDS, Result
 from spadework.visible import one_line
 
-#: Kinds of messages, stored in `additional_kwargs["telling"]`.
+#: The kind of a message, stored in its `additional_kwargs["telling"]`.
 Telling = Literal["plan", "progress", "draft"]
 _TITLE_CHARS = 200
 
@@ -84,7 +84,7 @@ class Teller:
 def _line(event: Event) -> str:
     if isinstance(event, Notice):
         return f"- {_quote_words(event.text)}"
-    if isinstance(event, Searched) and event.topic:  # Skips the search before the plan.
+    if isinstance(event, Searched) and event.topic:  # The search before the plan has no topic.
         return (
             f"- Searched {_quote_words(event.provider)} for “{_quote_words(event.query)}”:"
             f" {event.hits} found"
@@ -231,5 +231,5 @@ def build_chat(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Chat:
     return builder.compile(checkpointer=checkpointer, name="chat")
 
 
-#: For LangGraph servers, which provide a checkpointer.
+#: The graph for LangGraph servers, which provide their own checkpointer.
 graph = build_chat()

@@ -236,9 +236,9 @@ class SessionContext:
         return context
 
     async def index_library(self, question: str) -> None:
-        """Build missing library indexes for a question (or "") with the run's clock stopped. End
-        early if the user wants the report now. Raises SearchError, or SettingsError if an index
-        cannot be written.
+        """Stop the run's clock and build the missing library indexes for `question`. End early if
+        the user wants the report now. Raises SearchError, or SettingsError if an index cannot be
+        written.
         """
         seconds = self.budget.until_closing()
         self.budget.pause()

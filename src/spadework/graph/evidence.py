@@ -44,8 +44,8 @@ async def entries(
     *,
     left: int,
 ) -> tuple[list[Evidence], list[Problem]]:
-    """Return a topic's new entries, and a problem if there was no time for all quotes. The time
-    left for judging is divided by `left`, the number of topics whose entries are not yet made.
+    """Return a topic's new evidence entries, and a problem if time ran out. `left` is the number of
+    topics that must share the time left for judging.
     """
     digests = dict.fromkeys(spot.page.content_hash for spot in spots)
     texts = {digest: await context.pages.get(digest) for digest in digests}
@@ -97,8 +97,8 @@ def _untaken(place: _Place, own: Sequence[tuple[int, int]], text: PageText) -> _
 
 
 def split_quote(text: PageText, spot: Spot) -> list[_Place]:
-    """Split a quote into entries, and return where each one is in the page. Only the entry that
-    best matches the quote's claim keeps the claim.
+    """Split a quote into evidence entries, and return their places in the page. The quote's claim
+    goes to the entry that matches it best.
     """
     found, places = pieces(text, spot.start, spot.end), list[_Place]()
     for n, (start, end, block) in enumerate(found):
@@ -148,8 +148,8 @@ def pieces(text: PageText, start: int, end: int) -> list[tuple[int, int, Block]]
 def parts_of(
     text: PageText, block: Block, span: tuple[int, int], *, together: bool = False
 ) -> list[tuple[int, int, EvidenceKind]]:
-    """Return the spans and kinds of a quote's entries. A table yields its column names and each
-    quoted row, or all rows as one entry if `together`.
+    """Return the spans and kinds of a quote's evidence entries. A table yields its column names and
+    each row, or all rows as one if `together`.
     """
     if block.kind != "table":
         return [(*span, _KIND_OF.get(block.kind, "text"))]

@@ -90,8 +90,8 @@ def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
 
 
 def _quotes_brought(state: ResearchState, alone: bool) -> int:
-    """Return how many quotes the last round added. If `alone` (no model judged), count the last
-    two rounds together, so that one round without new quotes need not end the run.
+    """Return how many quotes the last round added, or the last two rounds if `alone` (no model
+    judged).
     """
     since = state["rounds"][-2:] if alone else state["rounds"][-1:]
     return since[-1].evidence_after - since[0].evidence_before

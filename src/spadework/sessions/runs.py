@@ -80,8 +80,8 @@ class Run:
         self._wake()
 
     async def watch(self, after: int) -> AsyncGenerator[tuple[int, Event], None]:
-        """Yield the events after number `after` as (number, event) pairs. A note is not recorded,
-        so it has the number of the event before it.
+        """Yield the events after number `after`, as (number, event) pairs. A Notice has the number
+        of the event before it.
         """
         n, noted = after, 0
         while True:
@@ -230,7 +230,7 @@ class Runs:
         await self._forget(run)
 
     async def _forget(self, run: Run) -> None:
-        with suppress(OSError):  # harmless, because a finished session is not run again
+        with suppress(OSError):  # a leftover marker is harmless: finished sessions are not rerun
             await on_disk((run.session.folder / SERVED).unlink, missing_ok=True)
         run.end()
         self._runs.pop(run.session.session_id, None)

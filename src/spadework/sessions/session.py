@@ -81,7 +81,7 @@ async def admitted(
     replayed = budget.replayed is not None
     backend = backend_of(settings)
     sharing = nullcontext() if replayed else backend.limits_shared(settings, session_id)
-    if _inside.get() or brief.kind == "read":  # single pages do not wait for research
+    if _inside.get() or brief.kind == "read":  # reading one page need not wait for research runs
         async with sharing:
             yield
         return

@@ -35,9 +35,9 @@ _END = object()
 async def parts_until_deadline(
     stream: AsyncIterator[Any], context: SessionContext, unwritten: Mark = (0.0, 0.0)
 ) -> AsyncGenerator[Any, None]:
-    """Yield the stream's parts and the recorded events. When the report must be written at once,
-    yield EMERGENCY. If writing has not begun, stop as soon as the time left falls below
-    `unwritten`. Otherwise, stop shortly after the deadline.
+    """Yield the stream's parts and the recorded events, until shortly after the deadline. Yield
+    EMERGENCY when the report must be written at once. If writing has not begun when the time
+    left falls below `unwritten`, stop then.
     """
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)

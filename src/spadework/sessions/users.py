@@ -249,7 +249,7 @@ class People:
             raise DiskFailed("The database took too long to return the list of users.") from None
         if "tokens" in news:
             tokens.take(*news["tokens"])
-        elif tokens.version == UNKNOWN:  # no list yet
+        elif tokens.version == UNKNOWN:  # the database has no list yet
             tokens.take(0, "[]")
 
     def settings_of(self, name: str) -> Settings:

@@ -118,8 +118,8 @@ class Round(Value):
 
 
 class Side(Value):
-    """One side of a disagreement, with a weight of 0..1. `changed_copy` means that the side's only
-    evidence is newer near-copies of another side's pages.
+    """One side of a disagreement, with a weight of 0..1. `changed_copy` means that all its evidence
+    is from newer near-copies of another side's pages.
     """
 
     claim: str

@@ -127,10 +127,10 @@ class Span(Value):
 class Forecast(Value):
     """The expected usage of a run.
     - `workers`: topics searched at once.
-    - `writing`: tokens for writing and checking.
+    - `writing`: tokens for writing and checking, always a rough estimate.
     - `money`: US dollars, or None if a price is unknown.
-    - The ranges, except `writing`, cover nine in ten of the `runs` earlier runs of the same
-      `kind` and `machine`. If `runs` is 0, they are rough estimates.
+    - `runs`: earlier runs of the same `kind` and `machine`; the other ranges cover nine in ten. 0
+      means rough estimates.
     """
 
     kind: str = ""

@@ -162,8 +162,8 @@ class Report(Value):
 
 
 class Weakness(Value):
-    """A weakness in a `section`. If something is missing, `query` is the search that would find
-    it, and `topic` the name of its topic.
+    """A weakness in a `section`. For missing information, `query` is a search for it, and `topic`
+    the name of its topic.
     """
 
     text: str
@@ -174,8 +174,8 @@ class Weakness(Value):
 
 
 class Review(Value):
-    """An editor's review of a report. `sections` and `entries` are the report's sections and the
-    number of ledger entries at that time. `done` means that all requested changes were attempted.
+    """An editor's review of a report. `sections` holds the reviewed sections, and `entries` the
+    number of quotes collected by then. `done` means that all requested changes were attempted.
     """
 
     verdict: str

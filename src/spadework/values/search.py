@@ -164,9 +164,9 @@ class Evidence(Value):
     - `claim`: a model's self-contained rewording of the quote, if any.
     - `origin`: the same for all near-copies of a page, which are counted once.
     - `language`: the programming language of code.
-    For the kind "row", the column names are at offset `columns` of the page. For "cells", the
-    first cell of a row labels the other cells. An "item" is number `step` (from 1) in the list
-    that starts at `steps`.
+    - `kind`: in "cells", the first cell of a row labels the others.
+    - `columns`: the offset of a row's column names in the page.
+    - `step`, `steps`: an item's number in its list (from 1), and the list's offset.
     """
 
     id: str

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from spadework.visible import visible
 
-#: Makers and judges that are not models.
+#: Names of makers and judges that are not models.
 CODE, NOBODY = "code", "nobody"
 
 

@@ -89,9 +89,8 @@ def with_lists(
 
 
 def with_tables(topic: Topic, judgement: Judgement, texts: Mapping[Page, str]) -> Judgement:
-    """Quote the table rows that prove a computed value, and mark the topic as covered. If earlier
-    quotes did not cover the topic, drop them. Return the judgement unchanged if a model made it,
-    if no table fits, or if tables on several pages fit equally well.
+    """Quote the table rows that prove a computed value, and mark the topic as covered. Return the
+    judgement unchanged if a model made it, or if there is no single best table.
     """
     if judgement.judge != CODE:
         return judgement
@@ -131,12 +130,8 @@ def _compute(question: str, text: str, title: str, url: str) -> Computed | None:
 def counts(
     plan: Plan, topic: Topic, own: Sequence[Evidence], pages: Mapping[str, str]
 ) -> list[Sentence]:
-    """Return the sentences computed from a topic's quoted tables or lists. `pages` maps content
-    hashes to page texts.
-    - If a table yields a sentence, all lists are ignored.
-    - A list yields a sentence if it was cut for length, or if it is quoted whole and the topic
-      asks for a count.
-    - Lists yield nothing if a quote already states the requested count.
+    """Return sentences that state values computed from a topic's quoted tables, or else the lengths
+    of its quoted lists. `pages` maps content hashes to page texts.
     """
     asked, say = asked_of(plan, topic), Phrases(plan.language)
     if told := _told_rows(topic.question, own, pages, say):
@@ -161,8 +156,8 @@ class _Told(NamedTuple):
 def _told_rows(
     question: str, own: Sequence[Evidence], pages: Mapping[str, str], say: Phrases
 ) -> _Told | None:
-    """Return a sentence with the value computed from quoted rows, and the ids of the rows. Return
-    None if there is no such value, or if a single row already states it.
+    """Return a sentence with the value computed from quoted table rows, and the ids of the rows.
+    Return None if there is no value to compute.
     """
     by_page = {e.content_hash: e for e in own}
     for digest, page in by_page.items():

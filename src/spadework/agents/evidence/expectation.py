@@ -43,9 +43,8 @@ CONFIRMING = 0.1
 def confirm_fact(
     plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView], late: Late
 ) -> tuple[Judgement, list[Problem]]:
-    """Add quotes from independent pages that confirm or contradict a judgement about a fact.
-    Add at most MOST_QUOTED of each kind. If time runs out, return what was found so far and a
-    problem.
+    """Add quotes from independent pages that confirm or contradict a judgement about a fact, at
+    most MOST_QUOTED of each kind. If time runs out, stop and report a problem.
     """
     if topic.expects not in FACTS or not judgement.spots:
         return judgement, []
@@ -341,7 +340,7 @@ def _of_the_kind(
 def _lacks_code(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
     asked = (topic.name, topic.question, *topic.must_cover)
     if topic.expects not in _MAY_BE_CODE:
-        return  # technical items, definitions and numbers need no code
+        return  # other kinds of answers need no code
     if any(map(wants_code, asked)) and not any(e.kind == "code" for e in own):
         text = say("no_code", topic=topic.name)
         yield _lacks("code", topic.name, text, f"{_query(topic)} example code")

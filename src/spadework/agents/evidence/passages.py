@@ -122,9 +122,8 @@ class Numbered:
         return self._parts[number - 1][0] if 0 < number <= len(self._parts) else None
 
     def spots(self, first: int, last: int, claim: str = "") -> list[Spot]:
-        """Return the quotes that cover the parts from `first` to `last`, one per passage, limited
-        to the page of `first`. Return [] if there is no part `first`. A claim that looks like a
-        prompt injection is dropped.
+        """Quote the text parts numbered `first` to `last`, with one quote per passage. Parts on
+        other pages than the first are left out. Return [] if there is no part `first`.
         """
         begun = self.passage(first)
         if begun is None:

@@ -38,8 +38,8 @@ def compared(text: str, code: str) -> Compared | None:
 
 
 def aspects_of(text: str, spoken: Language) -> dict[str, str]:
-    """Map each aspect in a text to its query, such as `causes` to "causes of gout". Return {} if
-    there are fewer than two aspects.
+    """Map each aspect named in a text to its query (`causes` to "causes of gout"). Return {} if
+    there are fewer than two.
     """
     for found in spoken.belongs.finditer(text):
         words = text[: found.start()].split()
@@ -123,8 +123,8 @@ def _last_sides(text: str, spoken: Language) -> list[str]:
 
 
 def _apart(side: str, before: str, spoken: Language) -> tuple[str, str]:
-    """Split a text into a side of a comparison and the criteria that follow, if any. The criteria
-    cannot begin with a preposition that also occurs in `before` (the previous side).
+    """Split a text into one side of a comparison and the criteria that follow ("" if none).
+    `before` is the previous side.
     """
     for found in spoken.regarding.finditer(side):
         own, rest = side[: found.start()], side[found.start() :]

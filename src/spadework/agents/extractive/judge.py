@@ -120,8 +120,8 @@ class Pool:
         self.ranks = _rank_pages(shown)
 
     def pages_about(self, question: str, named: Stems) -> set[str]:
-        """Return the URLs of the pages about a module that the question names. If there are none,
-        return the URLs of the pages with any word stem in `named`, or else of all pages.
+        """Return the URLs of the pages about a module that the question names or, failing that,
+        with any word stem in `named`. If no page matches, return all URLs.
         """
         modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
         titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}
@@ -131,8 +131,8 @@ class Pool:
         return asked or about or {*titles}
 
     def ranked(self, slot: Slot, whole: Stems, naming: set[str]) -> list[Scored]:
-        """Return the candidates for an aspect, best first. `naming` holds the URLs of the pages to
-        use, and `whole` holds the word stems of the whole question.
+        """Return the candidates for an aspect, best first. Use only the pages with URLs in
+        `naming`. `whole` holds the word stems of the whole question.
         """
         holding = Counter(stem for own in self.own for stem in own & whole)
         idf = {s: math.log(1 + len(self.own) / (holding[s] + 0.5)) for s in whole}
@@ -255,10 +255,9 @@ def choose(
     quoted: Sequence[Stems] = (),
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
-    """Return the best candidates that repeat nothing in `taken` or `quoted`. Proofs come first,
-    but items of the same list stay together. The total length is at most `room` characters, except
-    that the first candidate may be longer. For a proven fact, return at most MOST_PROVEN
-    candidates.
+    """Return the best candidates that repeat nothing in `taken` or `quoted`. Their total length is
+    at most `room` characters, unless the first alone is longer. For a proven fact, return at
+    most MOST_PROVEN candidates.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     best = max((one.score for one in ranked), default=0.0)
@@ -294,8 +293,8 @@ def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
 
 
 def _in_lists(chosen: Sequence[Scored], slot: Slot) -> list[Scored]:
-    """Put the chosen items of a list or table together, at the position of the first one. If a
-    number, date or name is asked for, the best item comes first. Otherwise keep the page order.
+    """Group the chosen items of each list or table. The items stay in page order. If a number, date
+    or name is asked for, the best item comes first.
     """
     places = [
         (_page(s), s.candidate.block if s.candidate.kind in ("item", "row") else s.candidate.spans)
@@ -388,8 +387,8 @@ NEAREST, MOST_NEAREST = 0.5, 2
 def assess(
     plan: Plan, topic: Topic, shown: Sequence[PassageView], known: Sequence[Evidence]
 ) -> Judgement:
-    """Choose quotes for a topic, and judge whether they answer it. Do not repeat quotes in `known`,
-    except those from a page in `shown`.
+    """Choose quotes for a topic, and judge whether they answer it. Quotes in `known` may be
+    repeated only if their page is in `shown`.
     """
     expects = {topic.expects, read(topic.question).expects}
     led = Trail() if "steps" in expects else trail(plan.question, shown, known)

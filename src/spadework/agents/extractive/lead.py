@@ -143,9 +143,8 @@ def in_context(question: Question) -> str:
 
 
 def taken_from_before(question: Question) -> str:
-    """Return the subject that a follow-up takes from the previous question. It is the first name
-    in that question, or else its content words. It is "" if the follow-up names its own subject
-    or does not refer back.
+    """Return the subject that a follow-up question takes from an earlier one, or "" if it takes
+    none.
     """
     if not question.earlier:
         return ""
@@ -162,8 +161,8 @@ def taken_from_before(question: Question) -> str:
 
 
 def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:
-    """Return a question's subjects: the sides of its comparisons and, if the question has several
-    parts, the subject of the first part.
+    """Return a question's subjects: the first part's subject if there are several parts, and the
+    sides of its comparisons.
 
     Inferring more subjects from hits changed no report (benchmarks/README.md).
     """

@@ -81,9 +81,8 @@ def _is_wish(clause: str, spoken: Language) -> bool:
 
 
 def parts(question: str) -> list[Asked]:
-    """Return the parts of a question, at least one. Split only where the parts make sense alone
-    and clearly call for different answers. Pronouns in later parts are replaced by the subject of
-    the first part.
+    """Return the parts of a question (at least one) that call for different answers. Pronouns in
+    later parts are replaced by the subject of the first part.
     """
     whole = " ".join(question.split())
     spoken = language(language_of(whole) or "en")
@@ -126,8 +125,8 @@ def _expect(part: Asked) -> Asked:
 
 
 def read(text: str, code: str = DEFAULT) -> Asked:
-    """Parse a one-part question by its first cue (such as "how many"). `code` is the language to
-    assume if the text's language is unclear.
+    """Parse a one-part question by cues such as "how many". `code` is the language to assume if the
+    text's language is unclear.
     """
     code = language_of(text) or code
     found = language(code).cues_in(text)
@@ -139,9 +138,8 @@ def read(text: str, code: str = DEFAULT) -> Asked:
 
 
 def aspects(text: str, code: str) -> list[str]:
-    """Return the aspects of a question to search for separately. In a comparison, each aspect
-    contains only one side. Other questions are split into parts, unless a later part has fewer
-    than two content words ("what does it cost").
+    """Split a question into texts to search for separately. In a comparison, each text names only
+    one side.
     """
     if among := compared(text, code):
         return [_without(text, among.sides, side) for side in among.sides]
@@ -215,8 +213,8 @@ def content_words(text: str) -> str:
 
 
 def subject_of(text: str) -> str:
-    """Return a question's first name, or else its longest run of content words. Ties go to the
-    last run, because the subject may follow the verb ("who invented the zip").
+    """Return a question's first name or quoted phrase, or else its longest run of content words. In
+    a tie, return the last run, because the subject may follow the verb.
     """
     if named := names_in(text):
         return named[0]

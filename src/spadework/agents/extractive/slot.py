@@ -182,8 +182,7 @@ class Slot:
         """Return whether a candidate that covers the question also states the answer.
         - A definition must begin with what it defines.
         - The introduction of a list must contain all words of the question.
-        - A value must share a sentence with all words of the question, except names in the
-          headings.
+        - A value must share a sentence with the words of the question.
         """
         if self.kind == "items":
             whole = self.words | self._thing
@@ -273,8 +272,8 @@ def _cue_words(text: str, code: str) -> list[str]:
 
 
 def _subject_words(text: str, code: str) -> Stems:
-    """Return a question's word stems. If its writing system uses no spaces, remove question words
-    first, because they would form character pairs with their neighbours.
+    """Return a question's word stems. If its language is written without spaces, leave out question
+    words.
     """
     if not language(code).unspaced:
         return stems(text, code)

@@ -146,9 +146,8 @@ class Model:
         self.record = Record()
 
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
-        """Return the role's answer within `seconds`. If its model fails, ask the fallback once.
-        Raises ModelError (or its subclass BadReply or TooLong) if neither answers, and
-        BudgetSpent if a limit is reached.
+        """Return the role's answer within `seconds`, from the fallback if its own model fails.
+        Raises ModelError if neither answers, and BudgetSpent if a limit is reached.
         """
         until = time.monotonic() + seconds
         places = self._places(role)

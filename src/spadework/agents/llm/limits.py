@@ -66,12 +66,11 @@ TELLING_REQUEST, MOST_COUNTED = 500, 3.0
 
 class Learned(BaseModel):
     """What was learned about a model at its server.
-    - `room`: the parameter that limits the answer's length, or "" while the default is
-      accepted.
+    - `room`: the parameter that limits the answer's length, or "" for the default.
     - `context` (tokens) and `speed` (tokens read per second): 0 if unknown.
     - `counted`: the server's token count divided by ours.
     - `answers`: the latest answer lengths by role.
-    - `streams`: whether to stream replies, or None until the server refuses one of the modes.
+    - `streams`: whether to stream replies, or None while both ways work.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -128,9 +127,9 @@ class Lessons:
         self.learn(answers=answers | {role: last}, thinks=self.known.thinks or thought)
 
     def cuts_in_silence(self, ours: int, theirs: int) -> bool:
-        """Return whether the server silently dropped part of a request. `ours` and `theirs` are our
-        and the server's token counts. Counts below LEAST_CONTEXT are ignored. So are counts below
-        the server's highest so far, because they may cover only the uncached part.
+        """Return whether the server silently dropped part of a request, given our token count and
+        the server's. A count below the server's highest so far is ignored, because it may
+        exclude cached text.
         """
         before, self._most = self._most, max(self._most, theirs)
         return theirs < CUT_SHARE * ours and theirs >= max(before, LEAST_CONTEXT)

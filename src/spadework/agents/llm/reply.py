@@ -295,7 +295,7 @@ class Unwanted(ModelError):
 
 class Overlong(ModelError):
     """Raised if the request has too many tokens.
-    - `whole`: whether the error is about the request and its answer together.
+    - `whole`: whether the limit applies to the request and its answer together.
     - `most`: the limit, or 0 if unknown.
     - `asked`: the number of tokens reserved for the request and its answer.
     """

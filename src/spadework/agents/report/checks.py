@@ -186,9 +186,9 @@ def reason_to_refuse(
     question: Known,
     code: str = "",
 ) -> str:
-    """Return why a sentence must be removed whatever the judging model says, or "" if it may stay.
-    A sentence must cite evidence. Its addresses and inline code must occur in the cited `pages`,
-    their metadata or the question. Inline code may also occur in `code`, the report's own code.
+    """Return why a sentence must be removed, or "" if it may stay. It must cite evidence. The cited
+    `pages` or the question must contain its addresses and inline code. Inline code may also
+    occur in `code`, the report's own code.
     """
     if not cited:
         return "It cites no evidence."
@@ -236,8 +236,8 @@ def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
 
 
 def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -> str:
-    """Return a heading on one line. Return "" if it looks like a prompt injection, or if the texts
-    `there` do not support it. `home` is the fallback language.
+    """Return a heading on one line, or "" if it looks like a prompt injection or the texts `there`
+    do not support it. `home` is the fallback language.
     """
     line = " ".join(heading.split())
     words = line.split()
@@ -269,8 +269,8 @@ def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -
 
 
 def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
-    """Return a relation that no quote states, or "". Only words near a name or before "of" are
-    checked, because "parent" need not mean a person (a database table can have a parent).
+    """Return a relation (such as "mother") that no quote states, or "" if there is none. Only words
+    near a name or before "of" are checked.
     """
     code = _spoken(near)
     sides = language(code).other_side

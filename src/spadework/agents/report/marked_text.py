@@ -84,9 +84,8 @@ class _Made:
     parts: list[Part] = field(default_factory=list)
 
     def goes_on(self, first: int) -> Part | None:
-        """Find the numbered list that a new list continues, given the new list's `first` number.
-        Remove the earlier list from `parts` and return it, or return None if there is none. Any
-        parts between the two lists join the earlier list's last item.
+        """Find the numbered list that a list starting at `first` continues. Remove it from `parts`
+        and return it, or return None if there is none. Any parts after it join its last item.
         """
         forms = [part.form for part in self.parts]
         if first < 2 or "steps" not in forms:
@@ -185,7 +184,7 @@ def _without_lead(text: str) -> tuple[str, str]:
 
 
 def _goes_on(before: str, after: str) -> bool:
-    if after[0] in ",;:":  # even after "et al."
+    if after[0] in ",;:":  # even after an abbreviation, as in "et al."
         return True
     return before[-1] not in _STOPS and (after[0] in ".!?)–—" or after[0].islower())
 
@@ -338,8 +337,8 @@ def _fence(code: Sentence) -> str:
 
 
 def parts_of(section: Section) -> Iterator[tuple[Part, list[tuple[Sentence, ...]]]]:
-    """Yield each layout part of a section with its sentences, grouped by item. Each sentence
-    in a part laid out by code, or in no part, becomes a paragraph.
+    """Yield each layout part (such as a list) of a section with its sentences, grouped by item.
+    Sentences that no model laid out become paragraphs.
     """
     at = 0
     for part in section.parts:

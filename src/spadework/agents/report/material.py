@@ -45,9 +45,9 @@ class Entry(NamedTuple):
 
 
 def entries_of(evidence: Sequence[Evidence], *, around: bool = False) -> list[Entry]:
-    """Return the entries to show in one prompt, without repeating text or claims. An entry includes
-    the sentences before and after its quote. If `around` is false and the quote is prose, they are
-    included only where one sentence refers back to the other ("However, …").
+    """Return the entries to show in one prompt, without repeating text. If `around` is true, they
+    include the sentences before and after the quotes. Otherwise, prose includes them only where
+    a sentence refers back ("However, …").
     """
     pages, made, told = dict[str, Evidence](), list[Entry](), defaultdict[str, str](str)
     for e in evidence:
@@ -108,8 +108,8 @@ def speaks_of(evidence: Evidence, must: str) -> bool:
 
 
 def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
-    """Merge entries whose quote is contained in a slightly longer quote from the same page. Return
-    the merged entry for each entry's id. It has the claims of all entries merged into it.
+    """Merge entries whose quote lies within a slightly longer quote from the same page. Map each
+    original id to its merged entry, which combines the claims.
     """
     alike: dict[tuple[str, str], list[Evidence]] = defaultdict(list)
     for e in ledger:
@@ -154,8 +154,8 @@ def _saying_more(claims: Iterable[str]) -> Iterator[str]:
 
 
 def lines_of(evidence: Iterable[Evidence]) -> list[str]:
-    """Format entries as lines, grouped under a line with their page's title, heading and date. An
-    entry's line holds its id, and its claim or shortened quote. Column names are left out.
+    """Format entries as lines, grouped under their page's title, heading and date. Each line has an
+    entry's id and its claim or shortened quote. Column names are left out.
     """
     placed: dict[str, list[str]] = defaultdict(list)
     for e in evidence:
@@ -177,7 +177,7 @@ _FILE = re.compile(r"(?<![\w./-])[\w-]+(?:/[\w-]+)*\.[a-z]{1,5}\b")
 @dataclass(frozen=True)
 class Material:
     """The material for writing and checking a report.
-    - `ledger`: the entries, keyed by id.
+    - `ledger`: the evidence, keyed by id.
     - `pages`: the page texts, keyed by content hash.
     - `language`: the report's language code, or "" if unknown.
     - `code`: the program code and file names in the report.

@@ -16,13 +16,13 @@ LEAD_WORDS = 8
 
 @dataclass(frozen=True)
 class Place:
-    """A sentence's position in the layout of its section.
-    - `after`: the position of the preceding sentence, or None.
-    - `row`: for a sentence in a table cell, the positions of the sentences in its row label.
+    """A sentence's position in the layout of its section. Other sentences are given by index.
+    - `after`: the preceding sentence, or None.
+    - `row`: for a sentence in a table cell, the sentences in its row label.
     - `column`: the name of the cell's column.
     - `opens_row`: whether the sentence is a row label.
-    - `ahead`: the positions of the sentences that this sentence can introduce.
-    - `alone`: whether the sentence has no context because code, not a writer, laid it out.
+    - `ahead`: the sentences that this sentence can introduce.
+    - `alone`: whether the sentence has no context because rules laid it out.
     """
 
     after: int | None = None
@@ -184,8 +184,8 @@ def places(section: Section) -> tuple[Place, ...]:
 
 
 def _in_line(part: Part, next_: int, made: list[Place], last: int | None) -> int | None:
-    """Append a `Place` to `made` for each sentence of a part. Return the position of the sentence
-    that the next part can refer to, or None.
+    """Append a `Place` to `made` for each sentence of a part. Return the index of the sentence that
+    the next part may continue, or None.
     """
     end = len(made) + sum(part.takes)
     before = last

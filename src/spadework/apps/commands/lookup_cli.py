@@ -96,7 +96,7 @@ def doctor(
 
     settings = options.settings_of(context)
 
-    async def examine() -> bool:  # print before waiting for threads
+    async def examine() -> bool:  # prints before `asyncio.run` waits for threads
         found = await probe(settings)
         for check in found:
             say(f"{_MARKS[check.state]} {check.line}")

@@ -46,7 +46,7 @@ def read_one(page: str, settings: Settings, level: int, *, as_json: bool) -> Non
 
 def _read(page: str, settings: Settings, level: int) -> Coroutine[Any, Any, ReadPage]:
     if "://" in page:
-        from spadework.sessions.page_sessions import read  # not needed for a file
+        from spadework.sessions.page_sessions import read  # only addresses need this import
 
         return read(page, settings, level=level)
     return read_file(Path(page), settings)

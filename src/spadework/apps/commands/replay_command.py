@@ -17,9 +17,8 @@ _LATE = "The session ran out of time in the middle of a step, which a replay can
 
 
 def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) -> int:
-    """Replay a session, and print its report or write it to the file `to`. Return the exit code: 0
-    if a `model` was given, or if the report is the same and every request had a recorded answer,
-    else 1.
+    """Replay a session, and print its report or write it to the file `to`. Return the exit code.
+    Without a `model`, it is 1 if the report differs or a recorded answer is missing, else 0.
     """
     output = Output(to).check()
     roles = dict.fromkeys(("model", "judge_model", "writer_model"), model)

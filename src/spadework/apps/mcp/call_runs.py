@@ -68,7 +68,7 @@ async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
         while (event := await teller.beat_during(events.get())) is not None:
             result = event.result if isinstance(event, Finished) else result
             await teller.tell(event)
-        if teller.waits:  # send the last count
+        if teller.waits:  # send the progress that was held back
             await teller.beat()
         await following
         if result is None:

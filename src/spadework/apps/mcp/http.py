@@ -53,8 +53,8 @@ def mcp_routes(settings: Settings) -> Mounted:
 
 
 class _Watched:
-    """Gives each request's scope the events that end its tool calls. They are needed because older
-    protocol versions do not report when a client disconnects.
+    """Adds to each request's scope the events that end its tool calls. Older protocol versions do
+    not report that a client disconnected.
     """
 
     def __init__(self, app: ASGIApp) -> None:

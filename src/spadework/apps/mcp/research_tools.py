@@ -123,8 +123,8 @@ def _session(query: str, session_id: str, settings: Settings, follows: str, wish
 
 
 def _answer(result: Result, door: ToolContext) -> CallToolResult:
-    """Convert a research result to a tool result. It is marked as an error if the run failed, or if
-    a search failed and nothing was read although time had not run out.
+    """Convert a research result to a tool result, marked as an error if the run failed or could
+    read nothing.
     """
     in_vain = not result.sources and any(problem.stage == "search" for problem in result.problems)
     failed = result.status == "failed" or (in_vain and result.status != "time_limited")

@@ -260,9 +260,9 @@ class Stretch:
 
 
 def stretch(text: str, offset: int, chars: int, tokens: int, *, exact: bool = False) -> Stretch:
-    """Return the part of a text that starts at `offset`. It has at most `chars` characters, and at
-    most `tokens` tokens as JSON, but at least one character. It ends at a paragraph, line or word
-    break if one is near. With `exact`, it has exactly `chars` characters if they fit.
+    """Return the part of a text that starts at `offset`. It has up to `chars` characters and
+    `tokens` tokens (as JSON), but at least one character. It ends at a nearby paragraph, line or
+    word break. With `exact`, it has exactly `chars` characters if they fit.
     """
     offset = min(max(0, offset), len(text))
     window = text[offset : offset + chars]

@@ -68,7 +68,7 @@ async def remember(settings: Settings, answer: str, session_id: str) -> None:
     if not noted:
         try:
             await asyncio.to_thread(_write, settings.home / FOLDER / known, session_id)
-        except OSError as error:  # only follow-ups to the answer are lost
+        except OSError as error:  # this only prevents follow-ups to the answer
             _LOG.warning("The answer of session %s could not be recorded: %s", session_id, error)
 
 

@@ -164,7 +164,7 @@ AS_IT_COMES = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 QUIET_SECONDS = 15.0
 
 News = str | Result | Refused | None
-#: A piece of the report, sent as one chunk.
+#: Matches a piece of the report that is sent as one chunk.
 REPORT_PIECE = re.compile(r".+?(?:\n\n|\Z)", re.DOTALL)
 QUIET = ": still researching\n\n"
 DONE = "data: [DONE]\n\n"

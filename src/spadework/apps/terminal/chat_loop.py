@@ -108,7 +108,7 @@ class Piped:
                 rest += chunk
             over = not rest
             line, _, rest = rest.partition(b"\n")
-            with suppress(RuntimeError):  # the loop is closed, so nobody waits
+            with suppress(RuntimeError):  # the loop may be closed, and then nobody waits
                 loop.call_soon_threadsafe(
                     self._lines.put_nowait, None if over else line.decode(errors="replace")
                 )
@@ -286,9 +286,8 @@ def _export_result(result: Result, name: str) -> Path:
 
 
 def begin(settings: Settings, follows: str) -> None:
-    """Chat until the user quits. If `follows` is not "", the first question follows up on the
-    session with that id. Raises SettingsError. Raises SessionNotFound or SessionUnreadable if the
-    session is missing or unreadable.
+    """Chat until the user quits. If `follows` is a session id, the first question follows up on
+    that session. Raises SettingsError, SessionNotFound or SessionUnreadable.
     """
     screen = Screen()
     if screen.live:

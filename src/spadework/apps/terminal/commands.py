@@ -33,7 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "help": ("", "show this list"),
     "quit": ("", "leave (also Ctrl-D); during a run, Ctrl-C writes the report now"),
 }
-#: `/plan` is a command, but `/etc/hosts` is not.
+#: Matches commands such as `/plan`, but not paths such as `/etc/hosts`.
 _COMMAND = re.compile(r"/([A-Za-z]*)(?:\s+(.*))?", re.DOTALL)
 
 

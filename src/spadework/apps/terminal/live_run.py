@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 
 def progress_for(budget: Budget, *, as_json: bool = False) -> Progress:
-    """Return a live view if the terminal supports it, else a `Lines` object. If `as_json` is set,
-    always return `Lines`, which then prints JSON.
+    """Return a live view if the terminal supports it, else a `Lines` object. With `as_json`, always
+    return a `Lines` object that prints JSON.
     """
     if as_json or is_plain(sys.stderr) or not in_foreground(sys.stderr.fileno()):
         return Lines(as_json=as_json)
@@ -290,7 +290,7 @@ def run(session: Session, output: Output) -> int:
     session.budget.start(time.monotonic() - (time.time() - psutil.Process().create_time()))
 
     def deliver(result: Result) -> None:
-        code = FAILED  # if printing fails
+        code = FAILED  # the exit code if printing fails
         try:
             _print(result, output)
             code = EXIT[result.status]

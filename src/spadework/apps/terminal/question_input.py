@@ -71,8 +71,8 @@ def material(
     If `asked_for`, wait for input for up to half of the run's `minutes`. Otherwise, stop after a
     short silence. `tell` receives a note if the input does not arrive or end in time.
 
-    Raises SettingsError for more than `most` bytes or an unreadable format, or if `asked_for` and
-    there is no pipe or file.
+    Raises SettingsError if the input exceeds `most` bytes or has an unsupported format, or if it is
+    `asked_for` but absent.
     """
     if (descriptor := _readable()) is None:
         if asked_for:
@@ -137,13 +137,12 @@ def session_of(
     *,
     last: bool = False,
 ) -> Session:
-    """Create a session for a question and attachments, without starting it. Piped input is
-    stored in the session's folder and attached. The path `-` in `attach` means to wait for piped
-    input.
+    """Create a session for a question and attachments, without starting it. Piped input is attached
+    too. The path `-` in `attach` means to wait for it.
 
-    The session follows up on the newest finished session if `last`, or on the session with the id
-    `follows`. Raises SettingsError for invalid input, and SessionNotFound or SessionUnreadable if
-    there is no such session or it cannot be read.
+    The session follows up on the session with the id `follows` or, if `last`, on the newest
+    finished session. Raises SettingsError for invalid input, and SessionNotFound or
+    SessionUnreadable if that session cannot be read.
     """
     for name in sorted({"clarify", "approve"} & settings.given):
         if getattr(settings, name) and not can_ask():
@@ -171,8 +170,8 @@ def followed_session(home: Path, follows: str, *, last: bool) -> str:
 
 
 def searching_as(settings: Settings, follows: str) -> Settings:
-    """Return the settings. If `search` or `library` is unset, take it from the session `follows`.
-    Servers must not call this. Raises SessionNotFound or SessionUnreadable.
+    """Fill in `search` and `library`, if unset, from the session `follows`. Servers must not call
+    this. Raises SessionNotFound or SessionUnreadable.
     """
     if not follows:
         return settings

@@ -46,10 +46,11 @@ def build_app(
     routes: Sequence[BaseRoute] = (),
     lifespans: Sequence[Lifespan] = (),
 ) -> Starlette:
-    """Return the server as an ASGI application. `routes` add other interfaces behind the same
-    checks of host, origin and token. Their handlers find the user's runs in
-    `web_of(request).runs`. `lifespans` stay open while the server runs. `access` defaults to the
-    rules for a loopback address.
+    """Return the server as an ASGI application.
+
+    - `access`: the access rules, by default those for a loopback address.
+    - `routes`: more routes, behind the same checks of host, origin and token.
+    - `lifespans`: contexts that stay open while the server runs.
     """
     server = Server(settings, access or Access.of(settings))
     app = Starlette(

@@ -58,10 +58,10 @@ def _fold(question: str, told: Iterable[Event | None]) -> ViewModel:
 def _load_picture(home: Path, session_id: str) -> ViewModel:
     folder = session_folder(home, session_id)
     picture = _fold(read_metadata(folder).query, read_log(folder))
-    with suppress(SessionUnreadable):  # the log is shown anyway
+    with suppress(SessionUnreadable):  # show the log even without a result
         if picture.result is None and (result := read_result(folder)) is not None:
             picture.take(Finished(result=result))
-    if picture.result:  # the log names the folder where the session ran
+    if picture.result:  # the session's folder may have moved since the run
         picture.result = picture.result.model_copy(update={"session_dir": str(folder)})
     picture.elsewhere = picture.result is None and is_held(folder)
     return picture

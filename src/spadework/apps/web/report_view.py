@@ -1,5 +1,5 @@
-"""View models of finished reports and stored pages. Markdown becomes safe HTML without raw markup,
-images, or links with schemes other than http and https.
+"""View models of finished reports and stored pages. Markdown becomes safe HTML without raw markup
+or images, and with only http and https links.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Part:
 def part_of(
     text: str, evidence: Sequence[Evidence], wanted: int, current: str = "", *, plain: bool
 ) -> Part:
-    """Return the part of a page where the evidence with the id `current` starts, or else the part
-    whose number is nearest to `wanted`.
+    """Return the part of a page in which the quote with the id `current` starts, or else the part
+    nearest to number `wanted`.
     """
     cuts = _cuts(text)
     here = next((e.start for e in evidence if e.id == current), None)

@@ -143,9 +143,9 @@ class Access:
 
     @classmethod
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
-        """Return the access rules of a server at `host`. If the settings have no token but the
-        server needs one, because it has users or other machines can reach it, use the token stored
-        in `settings.home`, which is created if missing. Raises SettingsError.
+        """Return the access rules of a server at `host`. If the server needs a token and the
+        settings have none, use the one stored in `settings.home`, creating it if missing. Raises
+        SettingsError.
         """
         names = ("localhost", socket.gethostname(), host, *settings.serve_hosts)
         own = frozenset(name.lower() for name in names)

@@ -17,7 +17,7 @@ from spadework.values import Forecast, Plan, Span, Task
 
 #: Seconds per round of web searches (typical, slow).
 ROUND_SECONDS = (3.0, 40.0)
-#: Seconds per round in local files (typical, slow).
+#: Seconds per round of searches in local files (typical, slow).
 LOCAL_SECONDS = (0.5, 6.0)
 #: Seconds per wave of concurrent model calls (typical, slow).
 WAVE_SECONDS = (2.0, 20.0)
@@ -26,9 +26,9 @@ LOCAL = frozenset({"library"})
 SLOW_SECONDS = 20.0
 #: How long a call takes, as a share of the planning time (typical, slow).
 CALL_SHARE = (0.5, 1.5)
-#: Waves of model calls in a one-round run.
+#: Number of waves of model calls in a one-round run.
 WAVES = 4
-#: Waves of model calls in each further round.
+#: Number of waves of model calls in each further round.
 WAVES_MORE = 1
 #: Tokens of the instructions in a prompt, excluding material such as passages.
 PROMPT_TOKENS = 1_000
@@ -49,7 +49,7 @@ Tokens = dict[Role, tuple[int, int]]
 LEAST_RUNS, MOST_RUNS = 5, 20
 #: The forecast range omits 1/PARTS of the earlier runs at each end.
 PARTS = 20
-#: The decimal places of each forecast quantity.
+#: Number of decimal places for each forecast quantity.
 DIGITS: dict[str, int] = dict.fromkeys(("rounds", "searches", "pages", "calls", "tokens"), 0)
 DIGITS |= {"seconds": 2, "money": 4}
 
@@ -124,7 +124,7 @@ def _model_seconds(more: int, calls: tuple[int, int], plan_seconds: float) -> tu
 
 def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
     """Return how many model calls a run makes with one round, and how many with `more` further
-    rounds. Calls for cleaning pages are not counted, because cleaning uses only spare calls.
+    rounds. Calls for cleaning pages are not counted.
     """
     deep = settings.effort == "deep"
     low = 1 + 2 * count + (count > 1) + (2 * count + 1 if deep else 0)
@@ -143,7 +143,7 @@ def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
         "assessor": (judged * (PROMPT_TOKENS + shown), judged * ASSESSMENT_TOKENS[of]),
         "writer": (sections * (PROMPT_TOKENS + told), sections * SECTION_TOKENS[of]),
     }
-    if of:  # Needed if the report has words that code cannot check.
+    if of:  # A verifier is called only if rules cannot check the whole report.
         made["verifier"] = (PROMPT_TOKENS + sections * told, ANSWERS["verifier"])
     if asked := JUDGED[settings.effort] if of or settings.effort == "deep" else 0:
         seen = shown if settings.effort == "deep" else HITS_TOKENS

@@ -17,20 +17,20 @@ from spadework.values import Problem
 
 #: Speed in tokens per second. A slower model only plans, assesses and writes.
 LEAST_SPEED = 200.0
-#: Tokens of a model call that screens hits.
+#: Tokens used by a model call that screens hits.
 LOOK_TOKENS = 800
-#: Tokens to assess short pages (measured: 1,300 to 2,400).
+#: Tokens needed to assess short pages (measured: 1,300 to 2,400).
 ANSWER_TOKENS = 2_000
 #: Minimum tokens for writing a section.
 SECTION_TOKENS = 800
-#: Share of a call's tokens that are output.
+#: Output tokens as a share of a call's tokens.
 SAID = 0.1
 EXAMINATION_TOKENS = 4_000
 
 
 def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) -> bool:
-    """Return whether the budget allows `looks` calls for screening hits. Enough calls must be left
-    for the whole answer, and enough tokens and money for the assessments.
+    """Return whether the budget allows `looks` calls for screening hits and leaves enough for the
+    calls that the answer needs.
     """
     budget = context.budget
     if budget.limits.calls - budget.spent("calls") - looks < tasks + topics + 3:
@@ -52,8 +52,8 @@ def payable(context: SessionContext, *, closing: bool = False) -> float:
 
 
 async def is_fast(context: SessionContext, *roles: Role) -> bool:
-    """Return whether optional model calls in these roles are allowed. They are not allowed without
-    a model, at quick effort, or if the model is slow.
+    """Return whether the model is fast enough for optional calls in these roles. This is false
+    without a model or at quick effort.
     """
     if context.model is None or context.quick:
         return False
@@ -119,9 +119,8 @@ async def recall(context: SessionContext) -> None:
 
 
 async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """Return the model and a list of problems. The model is None if the run has no model, or if
-    the model failed its test or could not be tested. A failed or missing test is also reported as a
-    problem.
+    """Return the model if it may judge, or else None, and the problems. A model may judge only if
+    it passed its test.
     """
     if context.model is None:
         return None, []
@@ -190,7 +189,7 @@ async def _examine_once(context: SessionContext, model: Model) -> Examined | str
     except (ModelError, BudgetSpent) as error:
         found = str(error) if isinstance(error, ModelError) else f"{error}."
         if isinstance(error, ModelError):
-            context.examination = None  # The server may recover by a later step.
+            context.examination = None  # Test again later, because the server may recover.
     if context.budget.early:
         await context.journal.note(_COST, "", context.budget.early)
     return found

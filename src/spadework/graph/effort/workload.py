@@ -56,9 +56,9 @@ DEEP_TIMES_ALONE = 20
 
 
 class Workload(NamedTuple):
-    """One worker's maximum queries and pages. If `broad`, a page that several workers read in the
-    first round counts towards the maximum of only one of them. If `reads_on`, workers whose topics
-    are still open also read hits left over from earlier searches.
+    """One worker's maximum queries and pages. With `broad`, a page that several workers read in the
+    first round counts for only one of them. With `reads_on`, workers on open topics also read
+    hits left over from earlier searches.
     """
 
     queries: int

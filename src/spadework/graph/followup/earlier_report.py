@@ -157,8 +157,8 @@ def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
 def _shortfalls(
     before: Earlier, plan: Plan, now: list[Shortfall], coverage: dict[str, Coverage]
 ) -> list[Shortfall]:
-    """Return the earlier shortfalls that still apply, then those in `now`. If a topic of `plan` has
-    evidence, its earlier shortfalls no longer apply, nor do those of the whole report.
+    """Return the earlier shortfalls that still apply, then those in `now`. Evidence for a topic of
+    `plan` ends its earlier shortfalls and those of the whole report.
     """
     anew = {t.name for t in plan.topics if t.name in coverage and coverage[t.name].evidence_ids}
     anew |= {""} if anew else set()

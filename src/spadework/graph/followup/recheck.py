@@ -31,8 +31,8 @@ MOST_NEAR = 8
 
 @dataclass(frozen=True)
 class Base:
-    """A report before a change. `places` maps a changed heading to its old section's index. If
-    `better` is set, a rewritten section must not lose sentences.
+    """A report before a change. `places` maps a changed heading to its old section's index. With
+    `better`, a rewritten section must not lose sentences.
     """
 
     sections: Sequence[Section]
@@ -74,8 +74,8 @@ async def whole(
 async def check_changed(
     state: ResearchState, model: Model | None, base: Base, material: Material, check: Check
 ) -> dict[str, Any]:
-    """Verify the changed sections, and return the state updates. A section keeps its old text if
-    all its new sentences fail, or if `base.better` is set and the new text lost sentences.
+    """Verify the changed sections, and return the state updates. A section whose new text fails
+    keeps its old text.
     """
     sections = state.get("sections", [])
     changed = [section for section in sections if section not in base.sections]
@@ -215,8 +215,8 @@ def _was_found(point: Weakness, fresh: Sequence[Evidence]) -> bool:
 def _home(
     entry: Evidence, review: Review, sections: Sequence[Section], ledger: Sequence[Evidence]
 ) -> str:
-    """Return the heading of the section where an entry belongs. This is the section that the
-    editor named, or else the one that cites the most entries on the same topic.
+    """Return the heading of the section where an evidence entry belongs. This is the one that
+    `review` names, or else the one that cites its topic most, or "".
     """
     for point in review.weaknesses:
         if point.query and point.section and point.topic == entry.topic:

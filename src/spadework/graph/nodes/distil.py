@@ -94,15 +94,15 @@ TOKEN_CHARS = 4
 MOST_OF_ONE = 0.25
 #: Score factor for a passage with the figure or table that a topic needs.
 NEEDED = 1.5
-#: Share of the assessment time for splitting pages.
+#: Share of the assessment time that splitting pages may take.
 SPLITTING = 0.25
 
 
 class Room(NamedTuple):
-    """Limits for the passages to show: `chars` characters in total, and `per_page` passages per
-    page. After `fill` characters, a passage must score at least `floor` times the topic's best
-    score. A passage that fits another topic better must score at least `shared` times the topic's
-    best score. If `each`, every page's best passage comes first.
+    """Limits for the passages to show. `chars` is the total number of characters, and `per_page`
+    the number of passages per page. After `fill` characters, a passage needs at least `floor`
+    times the topic's best score. If it fits another topic better, it needs `shared` times that
+    score. With `each`, every page's best passage comes first.
     """
 
     chars: int
@@ -127,8 +127,8 @@ EXTRACTIVE = Room(400_000, 60)
 async def distil_pages(
     context: SessionContext, topic: Topic, pages: Sequence[Page], *, by_model: bool
 ) -> tuple[list[Passage], list[Problem]]:
-    """Return the best passages for a topic, and a problem if not all pages were split in time. The
-    limits depend on whether a model judges the passages (`by_model`).
+    """Return the best passages for a topic, and a problem if not all pages were split in time.
+    `by_model` says whether a model will judge the passages.
     """
     texts = {page.content_hash: await context.pages.get(page.content_hash) for page in pages}
     room = await _room(context, f"distil {topic.name}", by_model=by_model)
@@ -149,8 +149,8 @@ async def pool_passages(
     pages: Mapping[str, Page],
     shown_before: Sequence[Passage],
 ) -> tuple[dict[str, list[Passage]], list[Problem]]:
-    """Return the best passages for each topic in the latest round, and any problems. In later
-    rounds, a model gets only passages that fit the new searches and were not shown before.
+    """Return the best passages for each topic in the latest round, and the problems. After the
+    first round, a model gets only passages that it has not seen.
     """
     by_model = context.judging is not None
     rounds = [find.round for find in finds] or [0]
@@ -181,9 +181,8 @@ async def pool_passages(
 def rank_new(
     tasks: Sequence[Task], cuts: Sequence[Cut], seen: Collection[tuple[str, str]]
 ) -> dict[str, list[Passage]]:
-    """Return the best new passages among `cuts` for each search of a later round, keyed by topic.
-    A search gets at most one passage from each page, and at most NEW_PAGES in total. `seen` holds
-    the (topic, text) pairs to leave out.
+    """Return the best passages in `cuts` for each search, by topic, except the (topic, text) pairs
+    in `seen`. A search gets at most one passage per page, and at most NEW_PAGES in total.
     """
     index, found = _index(cuts), dict[str, list[Passage]]()
     for task in tasks:

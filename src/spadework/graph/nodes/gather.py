@@ -153,7 +153,7 @@ async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]
     """Fetch the chosen hits and extract their text. Hits in reserve replace failed ones."""
     context = await context_of(state["session_id"], runtime.context)
     emit = emitter(context, runtime)
-    # Workers saved by earlier versions have no `taken`.
+    # States saved by earlier versions have no `taken`.
     taken = frozenset(state.get("taken", ()))
     drafts, unread, problems = await read_pages(
         context, state["task"], state["chosen"], state["reserve"], emit, taken
@@ -237,7 +237,7 @@ class Gathered(Value):
         return cls(
             pages=tuple(
                 pages[: state["task"].pages]
-            ),  # A slow page may have arrived in addition to its replacement.
+            ),  # A slow page may have arrived as well as its replacement.
             unread=tuple(state.get("unread", ())),
             found=len(state.get("hits", [])),
             answered=state.get("answered", True),

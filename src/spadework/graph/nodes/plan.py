@@ -46,8 +46,8 @@ _AGAIN = (
 async def make_plan(
     context: SessionContext, question: Question, emit: Emit
 ) -> tuple[Plan, list[Problem], float]:
-    """Return a plan, the problems, and the seconds that the model took (0 without a model). Only a
-    model's plan is stored, because code's plans depend on the current hits.
+    """Return a plan, the problems, and the seconds that the model took (0 without a model). Only
+    plans made by a model are stored and reused.
     """
     store = PlanStore(context.settings.home / "plans")
     key = _key(context, question)
@@ -78,10 +78,8 @@ async def make_plan(
 async def plan_again(
     context: SessionContext, question: Question, hits: Sequence[Hit], plan: Plan
 ) -> tuple[Plan | None, list[Problem], float]:
-    """Return a new plan or None, the problems, and the seconds the model took. The plan is based
-    on the first round's pages. It is None if there is no model, or if plans need the user's
-    approval. If the model is not allowed to judge, code makes the plan. Otherwise, the model
-    replaces only a plan that code made.
+    """Plan again from the pages of the first round. Return the plan (None to keep the old one), the
+    problems, and the model's seconds.
     """
     if context.model is None or context.settings.approve:
         return None, [], 0.0

@@ -55,13 +55,13 @@ async def read_pages(
     emit: Emit,
     taken: AbstractSet[str] = frozenset(),
 ) -> tuple[list[Page], list[Unread], list[Problem]]:
-    """Return the pages read, the unread hits, and problems. Hits in `reserve` replace failed and
-    slow pages of `chosen`. `taken` holds the canonical URLs of other workers' pages, which do
-    not count towards the number of pages wanted.
+    """Read the `chosen` hits, and replace failed or slow ones from `reserve`. Return the pages, the
+    unread hits, and the problems. `taken` holds the canonical URLs of other workers' pages, and
+    these do not count as wanted pages.
     """
     hits = [*chosen, *reserve]
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
-    if not wanted:  # All belong to other workers, so count them. Otherwise, none would be read.
+    if not wanted:  # All are other workers' pages. They must count, or none would be read.
         wanted, taken = len(chosen), frozenset()
     # A replay cannot tell which pages were late, so this is recorded.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}

@@ -75,8 +75,8 @@ UNASKED = Answers([], [], [])
 async def search_all(
     context: SessionContext, task: Task, emit: Emit, before: AbstractSet[str] = frozenset()
 ) -> Answers:
-    """Return the providers' answers to a task's queries. If a query limits the number of hits,
-    pages in `before` (canonical URLs) are left out and do not count.
+    """Return the providers' answers to a task's queries. Pages in `before` (canonical URLs) do not
+    count towards a query's limit on hits.
     """
     telling = Telling(emit, task.topic.name, task.round)
     done = await asyncio.gather(*(_everywhere(context, query, telling) for query in task.queries))

@@ -28,8 +28,8 @@ BROWSER = 2
 async def looked_at(
     context: SessionContext, state: WorkerState, hits: list[Hit], emit: Emit
 ) -> tuple[list[Hit], dict[str, str], list[Problem]]:
-    """Return the hits worth reading, the reasons for rejecting others (keyed by URL), and
-    problems. If too few hits pass, the rejected ones are kept with a score of 0.
+    """Return the hits worth reading, the reasons for rejecting others (by URL), and the problems.
+    If too few hits pass, the rejected ones are kept too.
     """
     if context.model is None or len(hits) <= ENOUGH or state["task"].round > 1:
         return hits, {}, []
@@ -131,9 +131,9 @@ _ALONG = "Fetched for another topic and read for this one too."
 
 @dataclass(frozen=True)
 class Choosing:
-    """Describes which `hits` were selected to read. `against` maps rejected URLs to the reasons.
-    `before` (already read) and `taken` (by other topics) are sets of canonical URLs. `asked` is
-    the selection before pages were dropped for lack of time or left to other topics.
+    """Explains which `hits` are read, and why others are not. `against` maps rejected URLs to
+    reasons. `before` (already read) and `taken` (by other topics) are sets of canonical URLs.
+    `asked` is the first selection, before hits were dropped from it.
     """
 
     task: Task

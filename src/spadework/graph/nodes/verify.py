@@ -76,9 +76,9 @@ def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[s
 
 @dataclass(frozen=True)
 class Check:
-    """How to check sections: `seconds` is the time limit, `thorough` allows repairs, `summed`
-    allows a summary, and `known` holds findings to reuse. `asked_on` is the run's start date
-    (YYYY-MM-DD), and `names` holds the terms of the outline.
+    """How to check sections within `seconds`. `thorough` allows repairs, and `summed` a summary.
+    `known` holds findings to reuse, and `names` the names that all code samples share.
+    `asked_on` is the run's start date (YYYY-MM-DD).
     """
 
     seconds: float
@@ -206,9 +206,9 @@ async def summed_up(
     seconds: float,
     asked_on: str,
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections, and the problems. `first` is the outline's short
-    answer. The summary is empty if every sentence of `first` was checked and passed, if the
-    sections need none (see `summable`), or if the model fails.
+    """Return a summary of verified sections (empty if none is needed or the model fails), and the
+    problems. `first` is the outline's short answer, which replaces the summary if all of it
+    passed.
     """
     proven = first and all(
         finding.holds and finding != UNCHECKED for each in first for finding in each.findings
@@ -220,8 +220,8 @@ async def summed_up(
 
 
 def best_of(made: Sequence[Checked], findings: Findings) -> tuple[list[Checked], list[Problem]]:
-    """From each summary in `made`, drop the sentences that fail. Return the first summary that
-    keeps its opening sentence, or else the first that keeps any sentence.
+    """Return the best summary in `made` without its failed sentences, or [] if none has any left,
+    and the problems. Prefer one that keeps its opening sentence.
     """
     kept = [(each, *keep_what_holds(each, findings)) for each in made]
     left = [(one, lost) for _, one, lost in kept if one.section.sentences]

@@ -71,7 +71,7 @@ def _cited_evidence(section: Section, material: Material) -> list[Evidence]:
 PLAIN = ("fact",)
 #: Model calls for a report besides those for its sections: outline, verdicts and summary.
 BESIDE = 3
-#: Share of the writing time spent on finding disagreements.
+#: Share of the writing time that finding disagreements may take.
 COMPARING = 0.2
 #: An outline is made only if there is time for this many calls, each as long as the planning call.
 LEAST_CALLS = 3

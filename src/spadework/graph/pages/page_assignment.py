@@ -53,9 +53,8 @@ class PageAssignment:
         self, topic: str, wish: PageRequest, stop: asyncio.Event, *, seconds: float
     ) -> tuple[frozenset[str], frozenset[str]]:
         """Return this topic's pages, and the pages assigned only to other topics (empty if
-        `How.own` is false). Wait for the requests of all topics, but at most `seconds` or
-        ASSIGN_SECONDS, whichever is less. A later request gets the pages that the rules still
-        allow.
+        `How.own` is false). Wait up to `seconds` (at most ASSIGN_SECONDS) for the requests of
+        all topics. A later request gets the pages that the rules still allow.
         """
         self._wishes[topic] = wish
         if self._wishes.keys() >= set(self._among):
@@ -101,8 +100,8 @@ class PageAssignment:
 
 
 def assign_pages(wishes: Mapping[str, PageRequest], how: How = OWN) -> Assignment:
-    """Assign pages round-robin until each topic has enough or `how.most` pages are assigned. On its
-    turn, a topic gets its best free page or, without `how.own`, its next page, free or not.
+    """Assign each topic its best pages, in turn, until all have enough or `how.most` pages are
+    assigned. With `how.own`, no page is assigned twice.
     """
     if how.joint:
         place = {

@@ -45,9 +45,8 @@ class Providers(NamedTuple):
 
 
 def providers() -> Providers | None:
-    """Return this process's OpenTelemetry providers, or None if no endpoint is set or the packages
-    are not installed. If the process has not set a provider, one that sends OTLP over HTTP is
-    created and set.
+    """Return this process's OpenTelemetry providers. Missing ones are created and set, and send
+    OTLP over HTTP. Return None if no endpoint is set or the packages are not installed.
     """
     if not os.environ.get(ENDPOINT):
         return None

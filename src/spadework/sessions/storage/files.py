@@ -64,7 +64,7 @@ def read_bytes(folder: Path, name: str) -> bytes:
     """Return a file's bytes. Raises FileNotFoundError or SessionUnreadable."""
     path = folder / name
     try:
-        if path.exists() and not path.is_file():  # a pipe may block forever
+        if path.exists() and not path.is_file():  # reading a pipe may block forever
             raise unreadable(folder, name, "it is not a file")
         return path.read_bytes()
     except NotADirectoryError as error:

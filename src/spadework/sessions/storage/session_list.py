@@ -56,7 +56,7 @@ def _draw(folder: Path) -> Drawn:
     try:
         read = read_metadata(folder)
     except SessionNotFound:
-        return Drawn(None, kept=False)  # depends on files that the index does not check
+        return Drawn(None, kept=False)  # not kept: depends on files that the index does not check
     except SessionUnreadable as error:
         return Drawn(["", "", "", str(error)], kept=False)
     began = read.created_at.isoformat()
@@ -85,7 +85,7 @@ def _prune_sessions(home: Path, age: timedelta) -> list[str]:
     gone = []
     for listed in readable_sessions(home):
         if listed.kind == "read" and listed.created_at < before:
-            with suppress(SessionError, OSError):  # in use, or owned by another user
+            with suppress(SessionError, OSError):  # it may be in use, or owned by another user
                 delete_session(home, listed.id)
                 gone.append(listed.id)
     return gone

@@ -78,8 +78,8 @@ def sentences_markdown(section: Section) -> list[str]:
 
 
 def escape_markdown(text: str, *, emphasis: bool = False) -> str:
-    """Escape text for one line of Markdown, but not the code in it. Emphasis is kept if `emphasis`
-    is set. Links are replaced by their text.
+    """Escape text for one line of Markdown, except code. Keep emphasis if `emphasis` is true, and
+    replace links by their text.
     """
     text = visible(text)
     marks = scan(text)

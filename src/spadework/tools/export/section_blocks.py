@@ -15,8 +15,8 @@ from spadework.values import Evidence, Form, Report, Section, Sentence
 def step_items(
     told: Sequence[Sentence], ledger: Mapping[str, Evidence]
 ) -> dict[int, tuple[tuple[Sentence, ...], ...]]:
-    """Return the lists of numbered steps in `told`. Each list is quoted from one page, and its key
-    is the index of its first sentence. Code belongs to the step before it.
+    """Return the lists of numbered steps in the sentences `told`, keyed by the index of each list's
+    first sentence. Code between two steps belongs to the first.
     """
     lists: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
     for n, one in enumerate(told):
@@ -125,9 +125,9 @@ def _pages(sentence: Sentence, ledger: Mapping[str, Evidence]) -> frozenset[str]
 
 
 def _led(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> Item:
-    """Drop the citations of each sentence that introduces others, such as a list, if the next
-    sentence with citations cites the same pages. If code directly follows the introduction, move
-    the code's citations to the introduction.
+    """Drop the citations of a sentence that only introduces others, such as a list, if the next
+    citations are to the same pages. Move the citations of code to the sentence that introduces
+    it.
     """
     made = [*sentences]
     for n, one in enumerate(sentences[:-1]):

@@ -103,8 +103,8 @@ class Run(NamedTuple):
 
 
 class Marker(NamedTuple):
-    """A mark after a sentence. It opens the card with the index `card`, which shows a source's
-    quotes, or a conclusion's premises if `n` is 0.
+    """A mark after a sentence. It opens the card with the index `card`: the quotes from source `n`,
+    or a conclusion's premises if `n` is 0.
     """
 
     n: int

@@ -66,7 +66,7 @@ def _chapters(package: Package, order: list[str], url: str) -> list[str]:
         except TooLarge as error:
             named = posixpath.basename(name)
             chapters.append(plain(f"… The chapter {named} is not shown: {error}."))
-        except Unreadable:  # The chapter contains only a picture.
+        except Unreadable:  # The chapter may contain only a picture.
             continue
     return [*chapters, not_shown(len(order) - MAX_CHAPTERS, "chapters")]
 

@@ -170,7 +170,7 @@ def _likely(body: bytes) -> Mapping[str, float]:
         seen = b" ".join(_lines(body))
     if not _letters(seen):
         return {}
-    import chardet  # The import takes 0.1 s, and most pages are UTF-8.
+    import chardet  # Imported here because it takes 0.1 s, and most pages do not need it.
 
     if _SHIFT not in seen:  # Markup would bias the guess towards the declared charset.
         seen = _MARKUP.sub(b" ", seen)
@@ -305,10 +305,10 @@ _LANGUAGES = {
 
 @dataclass(frozen=True)
 class Kind:
-    """A document's `reader`, and the `media_type` named in errors. Readers are html, pdf, markdown,
+    """How to read a document. `media_type` is named in errors. `reader` is html, pdf, markdown,
     rst, text, xml, delimited, mail, msg, rtf, xls, image, tar, zip (Office, e-book, archive),
-    packed (gzip, bzip2, xz), old (other OLE files), code (in `language`), the formats in the
-    `formats` folder, and "" for none.
+    packed (gzip, bzip2, xz), old (other OLE files), code (in `language`), a format in the
+    `formats` folder, or "" for none.
     """
 
     reader: str

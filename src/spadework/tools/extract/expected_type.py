@@ -118,8 +118,8 @@ def shape_of_type(media_type: str) -> Shape:
 
 
 def _suffix(url: str) -> str:
-    """Return a URL's file extension, or "" for web pages. If the path contains `/pdf/`, return
-    "pdf" unless the URL has another known extension.
+    """Return a URL's file extension, or "" for a web page. Without a known extension, a path with
+    `/pdf/` counts as "pdf".
     """
     try:
         path = unquote(urlsplit(url).path)

@@ -68,8 +68,8 @@ class ParsedPage:
 
 
 def parsed(html: str, url: str) -> ParsedPage:
-    """Parse the part of a page that is safe to parse. Raises TooLarge if an element has too many
-    attributes, and Unreadable if the page is binary data.
+    """Parse a page, cut to a safe size. Raises TooLarge if an element has too many attributes, and
+    Unreadable if the page is binary data.
     """
     text, left_out = bounded(html)
     tree = LexborHTMLParser(text)
@@ -81,10 +81,9 @@ def parsed(html: str, url: str) -> ParsedPage:
 
 
 def extract(html: str | bytes, url: str) -> Extracted:
-    """Return a page's content as Markdown. It is empty if the page needs scripts to show content.
-    If the page was cut, the last line says how much is missing. Raises Unreadable if `html` is
-    not a page, or TooLarge if nothing is left after cutting or if an element has too many
-    attributes.
+    """Return a page's content as Markdown, empty if the page needs scripts to show it. If the page
+    was cut, the last line says how much is missing. Raises Unreadable if `html` is not a page,
+    or TooLarge if no part of it can be read.
     """
     page = parsed(as_html(decode(html) if isinstance(html, bytes) else html), url)
     if page.left_out and not page.blocks:
@@ -184,7 +183,7 @@ def _cleanliness(blocks: list[Block]) -> float:
     seen: Counter[str] = Counter()
     links = repeated = furniture = 0
     for block in blocks:
-        if block.link_chars * 2 > block.chars:  # Mostly links, so it is navigation.
+        if block.link_chars * 2 > block.chars:  # Blocks of mostly links are navigation.
             links += block.link_chars
         if block.kind in _LABELS:
             furniture += block.chars

@@ -163,8 +163,8 @@ _GENERIC = frozenset({"license", "licence", "the", "and", "of"})
 
 @dataclass(frozen=True)
 class Relation:
-    """A claim that `value` is the `what` (such as the licence) of `subject`. The subject is a set
-    of word stems, and the value a set of words.
+    """A claim that the property `what` of `subject`, such as the license, is `value`. `subject`
+    holds word stems, and `value` words.
     """
 
     what: str
@@ -190,7 +190,7 @@ def relations(sentence: str) -> tuple[Relation, ...]:
 
 def differ(one: str, other: str, asked: frozenset[str] = frozenset()) -> bool:
     """Return whether two sentences state different values for the same property of one subject. If
-    only one sentence names a subject, the property must be among the stems in `asked`.
+    only one names its subject, the property must be in `asked`.
     """
     return any(
         a.what == b.what and not a.value & b.value and _same_subject(a, b, asked)

@@ -31,8 +31,8 @@ _AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label", "expletiv
 
 @dataclass(frozen=True)
 class Talk:
-    """Patterns for small talk that opens or closes a conversation, and for filler words (`fill`).
-    `about` is the reply to an opening, and `welcome` the reply to a closing.
+    """Patterns for small talk and for filler words (`fill`). `about` is the reply to the opening of
+    a conversation, and `welcome` the reply to its closing.
     """
 
     opens: re.Pattern[str]
@@ -55,18 +55,19 @@ class Language:
     unspaced: bool = False  # no spaces between words
     letters: str = ""
     stop: frozenset[str] = frozenset()
-    capitals: frozenset[str] = frozenset()  # stop words that are names when capitalized
-    elisions: frozenset[str] = frozenset()  # prefixes before an apostrophe
+    capitals: frozenset[str] = frozenset()  # stop words that are names in all capitals ("US")
+    elisions: frozenset[str] = frozenset()  # prefixes before an apostrophe, such as French "l"
     decimal: str = "."
-    of: str = ""  # between the parts of a date ("of")
-    months: Mapping[str, str] = field(default_factory=dict)  # name → "1" to "12"
+    of: str = ""  # a word between the parts of a date, such as "of"
+    months: Mapping[str, str] = field(default_factory=dict)  # name → number as text ("1" to "12")
     weekdays: frozenset[str] = frozenset()
-    numbers: Mapping[str, str] = field(default_factory=dict)  # word → digits
-    scales: Mapping[str, int] = field(default_factory=dict)  # word → power of ten
-    nouns_in_capitals: bool = False  # not every capitalized word is a name
+    numbers: Mapping[str, str] = field(default_factory=dict)  # number word → digits
+    scales: Mapping[str, int] = field(default_factory=dict)  # word → power of ten ("million" → 6)
+    nouns_in_capitals: bool = False  # nouns are capitalized, even if they are not names
     # Abbreviations that never end a sentence. Those with capitals are case-sensitive.
     abbreviations: frozenset[str] = frozenset()
-    maybe_last: frozenset[str] = frozenset()  # end a sentence only before one of `starters`
+    # Abbreviations that end a sentence only before one of `starters`.
+    maybe_last: frozenset[str] = frozenset()
     starters: frozenset[str] = frozenset()
     ordinals: bool = False  # "3." before a word is an ordinal
     negations: re.Pattern[str] = _NEVER
@@ -74,31 +75,32 @@ class Language:
     other_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cues: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     bounds: Mapping[str, re.Pattern[str]] = field(default_factory=dict)  # "before 1850"
-    dimensions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # "heavy" → mass
-    says_what: re.Pattern[str] = _NEVER  # follows the subject in a definition
-    latest: re.Pattern[str] = _NEVER  # asks for news
-    leans: frozenset[str] = frozenset()  # openings that need the previous sentence
-    pronouns: frozenset[str] = frozenset()  # refer to an earlier question's subject
-    which: re.Pattern[str] = _NEVER  # precedes the noun asked for
+    # Maps a word such as "heavy" to dimensions such as "mass".
+    dimensions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    says_what: re.Pattern[str] = _NEVER  # text after the subject of a definition ("is a")
+    latest: re.Pattern[str] = _NEVER  # a request for news
+    leans: frozenset[str] = frozenset()  # openings of sentences that need the previous one
+    pronouns: frozenset[str] = frozenset()  # those that refer to an earlier question's subject
+    which: re.Pattern[str] = _NEVER  # matches the words before the noun that is asked for
     polar: re.Pattern[str] = _NEVER  # start of a yes/no question
     excludes: re.Pattern[str] = _NEVER  # a word before something to exclude ("outside")
     ranks: re.Pattern[str] = _NEVER  # a rank beside a superlative, as in "second largest"
-    expletive: re.Pattern[str] = _NEVER  # a pronoun that refers to nothing
-    joins: re.Pattern[str] = _NEVER  # between parts of a question
-    compares: frozenset[str] = frozenset()  # words of a comparison
+    expletive: re.Pattern[str] = _NEVER  # a pronoun without a referent, as in "it is true that"
+    joins: re.Pattern[str] = _NEVER  # text between the parts of a question
+    compares: frozenset[str] = frozenset()  # words of a request for a comparison
     defines: str = ""  # template for asking what something is
     sides: tuple[re.Pattern[str], ...] = ()
-    joint: re.Pattern[str] = _NEVER  # between the items of a list
-    belongs: re.Pattern[str] = _NEVER  # between a thing and its owner
-    regarding: re.Pattern[str] = _NEVER  # before the criteria of a comparison
+    joint: re.Pattern[str] = _NEVER  # text between the items of a list
+    belongs: re.Pattern[str] = _NEVER  # text between a thing and its owner, such as "of"
+    regarding: re.Pattern[str] = _NEVER  # words before the criteria of a comparison
     articles: frozenset[str] = frozenset()
-    points: frozenset[str] = frozenset()  # refer to something mentioned before
-    taken_up: Mapping[str, str] = field(default_factory=dict)  # pronoun → its article
+    points: frozenset[str] = frozenset()  # words that refer to something mentioned before
+    taken_up: Mapping[str, str] = field(default_factory=dict)  # pronoun → article ("er" → "der")
     last_verb: re.Pattern[str] = _NEVER  # a question that ends with its verb
     goes_on: re.Pattern[str] = _NEVER  # start of a follow-up question
     relation: re.Pattern[str] = _NEVER  # a thing described by its relation to another
-    linked: re.Pattern[str] = _NEVER  # text before the name of an agent or subject
-    demonym: re.Pattern[str] = _NEVER  # a word for a person's origin
+    linked: re.Pattern[str] = _NEVER  # text before the name of a related person or thing ("by")
+    demonym: re.Pattern[str] = _NEVER  # an adjective of nationality, such as "French"
     request: re.Pattern[str] = _NEVER  # start of a request that includes a text
     label: re.Pattern[str] = _NEVER  # a heading such as "Abstract:" within a text
     form: re.Pattern[str] = _NEVER  # requirements on the answer's form
@@ -143,8 +145,8 @@ class Language:
 
 @lru_cache(maxsize=64)
 def language(code: str) -> Language:
-    """Return the language for a code such as `de` or `de-AT`. Without a data file for the code, its
-    word lists are empty and its patterns match nothing.
+    """Return the language for a code such as `de` or `de-AT`. If it has no data file, its word
+    lists are empty and its patterns match nothing.
     """
     short = code.lower().partition("-")[0]
     if short not in codes():
@@ -343,8 +345,8 @@ class Phrases:
         return (own.get(name) or language(DEFAULT).report[name]).format(**values)
 
     def scope(self, text: str) -> str:
-        """Translate an English description of a search's scope. A description can contain another
-        one as {what}. Return the text unchanged if no `scope_` phrase matches.
+        """Translate an English description of a search's scope, including nested descriptions.
+        Return it unchanged if no `scope_` phrase matches.
         """
         for name, pattern in _scopes():
             if found := pattern.fullmatch(text):

@@ -58,8 +58,8 @@ class PageText(str):
         return heading_at(self.headings, at)
 
     def header_of(self, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
-        """Return the span of a table's header row, or None if it has no header of at least `least`
-        columns, or if the header contains prompt injection.
+        """Return the span of a table's header row, or None. A header has at least `least` columns
+        and no prompt injection.
         """
         key = table.start, least
         if key not in self._headers:

@@ -27,9 +27,8 @@ LONG, MOST_CHARS = 200, 100
 
 
 def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
-    """Return the passages' (start, end) offsets. Headings, terms before a definition and lines
-    that end in a colon stay with the text after them. Only code and tables may exceed
-    `max_chars`.
+    """Cut Markdown into passages, and return their (start, end) offsets. Headings and other lines
+    that introduce a text stay with it. Only code and tables may exceed `max_chars`.
     """
     passages: list[tuple[int, int]] = []
     start = end = 0
@@ -63,8 +62,8 @@ def _introduces(markdown: str, block: Block) -> bool:
 
 def pieces(markdown: str, block: Block, most: int, taken: int = 0) -> Iterator[tuple[int, int]]:
     """Split a block into pieces of at most `most` characters, and yield their spans. Code and
-    tables stay whole. The limit for the first piece is lower by `taken`, unless `taken` is more
-    than half of `most`.
+    tables stay whole. `taken` lowers the limit for the first piece, unless it is more than half
+    of `most`.
     """
     start, end = block.start, block.end
     room = most - taken if taken <= most // 2 else most

@@ -175,7 +175,7 @@ def without_injections(text: str) -> str:
 @lru_cache(maxsize=64)
 def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Return the spans of prompt injections and keyword stuffing. Each span runs to the end of its
-    block, or covers a whole heading, table or code block.
+    block; headings, tables and code are covered whole.
     """
     told = ((start, text[start:end]) for start, end in sentences(text))
     spans = [start for start, said in told if is_injection(said) or is_stuffed(said)]

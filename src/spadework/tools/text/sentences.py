@@ -71,8 +71,7 @@ _LETTER = re.compile(r"[^\W_]")
 
 def sentences(text: str, code: str = "") -> list[tuple[int, int]]:
     """Return the (start, end) offsets of sentences in paragraphs, list items and quotes. A sentence
-    lies within one block and has a letter or digit. `code` is the language, which is detected
-    if "".
+    lies within one block and has a letter or digit. The language `code` is detected if "".
     """
     known = language(code or spoken(text))
     masked = _mask_marks(text, scan(text))

@@ -80,10 +80,10 @@ def compute(question: str, code: str, text: str, about: str = "") -> Computed | 
     `about` is the text's title.
     """
     known = language(code)
-    asked = known.cues_in(_without_bounds(question, code))  # "at most 5" asks for no maximum
+    asked = known.cues_in(_without_bounds(question, code))  # "at most 5" does not ask for a maximum
     wanted: list[Kind] = [*(kind for kind in _KINDS if kind in asked), "row"]
     if wanted == ["row"] and ("who" in asked or known.which.match(question)):
-        wanted = ["row", "count"]  # "which objects were made before 1850" lists rows
+        wanted = ["row", "count"]  # "which objects were made before 1850" asks for rows
     found = list[Computed]()
     for table in tables_of(text, code):
         of = _Asked(question, known, table, about)
@@ -149,9 +149,7 @@ class _Asked:
         return Computed(kind, value, tuple(rows), len(self.table.rows), name, told, score)
 
     def _columns(self, kind: Kind, keys: set[str], used: set[int]) -> list[int]:
-        """Return the columns to compute with. If several fit and `kind` is not "row", leave out
-        those whose names follow "how many" in the question.
-        """
+        """Return the indices of the columns from which to compute the answer."""
         named = [
             n
             for n, name in enumerate(self.table.names)
@@ -454,8 +452,8 @@ def _stems_of_days(text: str, known: Language) -> set[str]:
 
 
 def _form_words(question: str, known: Language) -> set[str]:
-    """Return the stems of words that only name the operation, such as "how many". A word such as
-    "population" also asks for a count, but is left out because it says what is counted, too.
+    """Return the stems of words that only name the operation, such as "how many". Words that also
+    say what is counted, such as "population", are left out.
     """
     found: Iterator[str] = (
         match[0]

@@ -23,15 +23,15 @@ _CELL = re.compile(r"(?<!\\)\|")
 #: Delimiter cells of a table with column names, and of a table without them.
 NAMES, NO_NAMES = "---", "--"
 LEAST_COLUMNS = 3
-#: A label's final colon, before any closing emphasis.
+#: The colon that ends a label, before any closing emphasis marks.
 _COLON = re.compile(r"\s*[:：](?=[*_]*$)")
 #: A cell that starts with a number other than a year.
 _FIGURE = re.compile(r"(?!(?:1[5-9]|20)\d\d\b)\W*\d")
 
 
 def header_of(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
-    """Return the span of a table's header row, or None. A header has at least `least` columns and
-    no figures. The delimiter row below it must not consist of NO_NAMES.
+    """Return the span of a table's header row, or None if it has none. A header has at least
+    `least` columns and no figures.
     """
     lines = list(islice(_lines(text, table.start, table.end), 2))
     ruled = text[slice(*lines[1])] if len(lines) > 1 else ""
@@ -156,7 +156,7 @@ def _amount(cell: str, code: str, swapped: bool) -> Amount | None:
     sign, money, figure, rest = found.groups()
     figure = figure.translate(_SWAPPED) if swapped else figure
     unit = unit_of(rest, code)
-    # "$5m" may be millions or metres.
+    # The "m" in "$5m" may mean millions or meters.
     if not unit or not _WITH_POINT.fullmatch(figure) or (money and unit[1]):
         return None
     words = [word for word in rest.split() if not is_measure(word, code)]
@@ -295,7 +295,7 @@ def _without_totals(rows: Sequence[Row], code: str) -> Sequence[Row]:
 
 
 _NUMBER = re.compile(r"(\d+)([.)])")
-#: Minimum extra indentation of a nested item, in columns.
+#: Minimum extra indentation of a nested list item, in columns.
 _BELOW = 2
 _WITHIN = ("list", "code", "table", "quote")
 

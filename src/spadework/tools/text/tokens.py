@@ -60,8 +60,8 @@ async def ready() -> None:
 
 
 def rather_a_name(word: str) -> bool:
-    """Return whether a capitalized word is probably a name, because its lower-case form is rarer
-    (has a higher token number) or is not a single token.
+    """Return whether a capitalized word is probably a name, because the tokenizer treats its
+    lower-case form as rarer.
     """
     plain = _load().encode_ordinary(f" {word.lower()}")
     capital = _load().encode_ordinary(f" {word}")

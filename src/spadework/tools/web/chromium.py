@@ -36,8 +36,8 @@ HOW_TO_INSTALL = (
 
 
 def installed_chromium(path: str = "") -> str:
-    """Return the path of the browser at `path` or, if `path` is "", of the first one found.
-    Returns "" if there is none.
+    """Return the full path of the browser at `path`, by default of the first one found, or "" if
+    there is none.
     """
     if path:
         return shutil.which(str(Path(path).expanduser())) or ""

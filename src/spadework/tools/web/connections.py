@@ -62,8 +62,8 @@ certificates = cache(read_certificates)
 
 
 def proxy_for(url: str) -> str | None:
-    """Return the proxy for a URL from SPADEWORK_PROXY, HTTPS_PROXY or a similar variable. Returns
-    None if no proxy is set, and for this machine and NO_PROXY hosts. Raises SettingsError if the
+    """Return the proxy for a URL from SPADEWORK_PROXY, HTTPS_PROXY or a similar variable, or None
+    if none is set. This machine and NO_PROXY hosts need none. Raises SettingsError if the
     proxy's address is invalid.
     """
     parts = urlsplit(url)
@@ -81,8 +81,8 @@ def proxy_for(url: str) -> str | None:
 
 
 def authorization(proxy: str) -> list[tuple[bytes, bytes]]:
-    """Return a list with the header for the proxy's user name and password. The list is empty if
-    the proxy's URL has no user name.
+    """Return the `Proxy-Authorization` header in a list, which is empty if the proxy's URL has no
+    user name.
     """
     parts = urlsplit(proxy)
     if not parts.username:
@@ -185,7 +185,7 @@ def closing_lines(client: C) -> C:
     # httpx has no public API for setting the network backend.
     made: Any = client
     for transport in (made._transport, *made._mounts.values()):
-        if transport:  # None for hosts that need no proxy
+        if transport:  # the transport is None for hosts that need no proxy
             transport._pool._network_backend = ClosingBackend(transport._pool._network_backend)
     return client
 
@@ -214,9 +214,9 @@ async def ask_again(
     first: float = 0.1,
     jitter: float = 1.0,
 ) -> T:
-    """Call `ask` up to `most` times, and raise its last error if it never succeeds. After an error,
-    `worth` returns whether to retry, or the seconds to wait before the retry. If it returns True,
-    pauses double from `first` seconds, plus up to `jitter` random seconds, and never exceed
+    """Call `ask` up to `most` times, and raise its last error if it never succeeds. `worth` takes
+    an error, and returns whether to retry or the seconds to wait before a retry. If it returns
+    True, pauses double from `first` seconds, plus up to `jitter` random seconds, to at most
     LONGEST.
     """
 
@@ -228,7 +228,7 @@ async def ask_again(
         return min(LONGEST, first * 2.0 ** (state.attempt_number - 1) + random.uniform(0, jitter))
 
     retrying = AsyncRetrying(
-        # A wait of zero seconds also means to retry.
+        # Compare with False, because a wait of 0 seconds also means to retry.
         retry=retry_if_exception(lambda error: worth(error) is not False),
         stop=stop_after_attempt(most),
         wait=pause,
@@ -263,10 +263,10 @@ def retry_after(value: str) -> float | None:
 
 
 def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds until all exhausted rate-limit windows end, or None if no window is
-    exhausted or the end is unknown. Each header lists a number for each window, as in
-    `X-RateLimit-Remaining: 0, 1985` and `X-RateLimit-Reset: 1, 1200000`. If it is unknown which
-    windows are exhausted, return the seconds until the first one ends.
+    """Return the seconds until the exhausted rate-limit windows end, or None if none is exhausted
+    or the end is unknown. Each header lists a number for each window, as in
+    `X-RateLimit-Remaining: 0, 1985`. If it is unknown which windows are exhausted, the first to
+    end counts.
     """
     left, ends = (
         [float(number) for number in _NUMBER.findall(headers.get(name, ""))]
@@ -359,7 +359,7 @@ RESOLVER = Resolver()
 
 
 def _after_fork() -> None:
-    global RESOLVER  # its threads do not survive a fork
+    global RESOLVER  # the resolver's threads do not survive a fork
     RESOLVER = Resolver()
 
 

@@ -83,7 +83,7 @@ class Room:
             while self._waiting:
                 first = min(self._waiting, key=self._favour)
                 if self._inside.total() >= first.most():
-                    break  # a later waiter with a higher limit would starve this one
+                    break  # otherwise, a later waiter with a higher limit would starve this one
                 self._waiting.remove(first)
                 if first.call():
                     self._inside[first.party] += 1
@@ -138,7 +138,7 @@ ROOMS = Rooms()
 
 
 def _after_fork() -> None:
-    global ROOMS  # holders do not survive a fork
+    global ROOMS  # the holders of slots do not survive a fork
     ROOMS = Rooms()
 
 
@@ -193,8 +193,8 @@ SHARED: ContextVar[Place | None] = ContextVar("shared_rooms", default=None)
 async def shared_place(
     what: str, most: Callable[[], int], every: float = 0.0, check: Check = wait_on
 ) -> AsyncIterator[Visit]:
-    """Hold one of the `most()` slots for `what` that all machines share. Slots are granted at
-    least `every` seconds apart. If no common database is available, do not wait.
+    """Hold one of `most()` slots for the resource `what`, shared by all machines. Slots are granted
+    at least `every` seconds apart. Without a common database, do not wait.
     """
     shared = SHARED.get()
     if shared is None:

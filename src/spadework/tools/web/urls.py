@@ -46,7 +46,7 @@ def is_official(host: str) -> bool:
     url = SplitResult("http", f"www.{host}", "", "", "")
     suffix = str(get_tld(url, fail_silently=True, parser_class=_Installed) or "")
     reserved = "." in host and (suffix == "int" or not _STATE.isdisjoint(suffix.split(".")))
-    return reserved and suffix != "go.it"  # go.it is the province of Gorizia
+    return reserved and suffix != "go.it"  # go.it stands for the province of Gorizia
 
 
 def is_address(host: str) -> bool:
@@ -58,7 +58,7 @@ def is_address(host: str) -> bool:
     return True
 
 
-# Load now: the event loop must not read files.
+# Load the public suffixes now, because the event loop must not read files.
 _Installed.get_tld_names()
 
 
@@ -97,14 +97,14 @@ _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+\.[\w.-]+")
 
 @lru_cache(maxsize=10_000)
 def canonical_url(url: str) -> str:
-    """Return one working URL for all variants of a page's URL. The function is idempotent and
-    never raises.
-    - Normalized: scheme (https, except for IP addresses, names without a dot and non-default
-      ports), case, default port, escapes, `.` and `..`, and the order of parameters.
+    """Return one working URL for all variants of a page's URL. The function is idempotent and never
+    raises.
+    - Normalized: scheme (usually https), case, default port, escapes, `.` and `..`, and the order
+      of parameters.
     - Removed: user name, fragment, tracking parameters, `www.`, trailing slash, AMP and mobile
       variants.
-    - A `library://` URL loses only its fragment, and an overlong URL only its fragment and user
-      name. Other schemes are unchanged.
+    - A `library://` URL loses only its fragment. Overlong URLs are not normalized, and other
+      schemes are unchanged.
     """
     url = url.strip()
     if url.lower().startswith(_LIBRARY):

@@ -8,8 +8,8 @@ from spadework.tools.extract.formats.described import answer_of, package, part, 
 
 
 def extract_package(body: bytes, url: str) -> Extracted:
-    """Return a package's facts and README. The response may describe one version or all of them.
-    Raises Unreadable if it has no package name, or neither a description nor a README.
+    """Return an npm package's facts and README. The response may describe one version or all.
+    Raises Unreadable if the package has no name, or neither a description nor a README.
     """
     answer = answer_of(body, "package")
     latest = words(part(answer, "dist-tags"), "latest")

@@ -32,7 +32,7 @@ MAX_PART = 50_000_000
 #: Maximum entries in a zip file. Each takes 0.5 kB of memory.
 MAX_ENTRIES = 100_000
 _ENTRY = b"PK\x01\x02"
-#: Parts that may contain text.
+#: Names of the parts of a zip file that may contain text.
 _WORDS = re.compile(r"\.(?:xml|x?html?|txt|docx?|xlsx?|pptx?)$|/embeddings/", re.IGNORECASE)
 _FURNITURE = re.compile(
     r"(?:^|/)(?:META-INF|Configurations2|docProps|customXml|theme|slide(?:Layout|Master)s|activeX"

@@ -14,7 +14,7 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.markdown_writer import blocks, item, plain, sheet_table
 from spadework.tools.extract.notation import Place, joined
 
-_to_text: Any = striprtf.rtf_to_text  # striprtf has no types.
+_to_text: Any = striprtf.rtf_to_text  # striprtf has no type hints.
 
 #: Maximum bytes of a file, not counting its pictures. Much longer files take minutes.
 MAX_BYTES = 20_000_000

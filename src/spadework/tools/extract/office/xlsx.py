@@ -160,8 +160,8 @@ def lapse(seconds: float) -> str:
 
 
 def spread(rows: Iterable[tuple[int, list[str]]], merged: Iterable[Range]) -> Iterator[list[str]]:
-    """Yield a sheet's rows, repeating merged cells. A merged cell is not repeated across its first
-    row if no other cell in that row has text.
+    """Yield a sheet's rows, repeating merged cells. A merged cell that is alone in its first row,
+    like a title, is not repeated there.
     """
     coming = sorted(merged, key=lambda found: found.top, reverse=True)
     said: list[tuple[Range, str]] = []

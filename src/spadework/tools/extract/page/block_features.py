@@ -15,7 +15,7 @@ _PRICE = re.compile(r"[$€£¥]\s?\d|\d\s?(?:€|£|USD|EUR)")
 _MONEY = ("$", "€", "£", "¥", "USD", "EUR")
 _LEVELS = 5
 _PRICED = 200
-#: Elements that usually contain the content.
+#: Elements that usually contain a page's content.
 LANDMARKS = frozenset(("tag:main", "role:main", "tag:article"))
 _STEPS = "abcdefghijk"
 

@@ -39,7 +39,7 @@ _SOURCES = ("data-tex", "data-latex", "data-formula", "data-equation", "data-equ
 #: Unmistakable TeX, such as `\frac{` or `x^{`.
 _TEX = re.compile(r"\\[A-Za-z]+\s*\{|[\w)}][\^_]\{")
 _FRACTION = re.compile(r"(?:^|[\s_-])s?frac(?:tion)?(?=$|[\s_-])", re.IGNORECASE)
-#: Fraction bars in table cells.
+#: CSS selectors of fraction bars in table cells.
 _RULES = "td > hr,td > div.hrcomp,td.hbar"
 _STACKED = f"{_RULES},span[class*=frac i]"
 _WRAPS = ((r"\(", r"\)"), (r"\[", r"\]"), ("$$", "$$"), ("$", "$"))
@@ -74,8 +74,8 @@ def _unstack(node: LexborNode) -> None:
 
 
 def _write_equation(rule: LexborNode) -> None:
-    """Replace the fraction whose bar is `rule` with one line of text. The formula is laid out as a
-    one-row table. Once its last fraction is replaced, the table becomes a line of text too.
+    """Replace the fraction with the bar `rule` by one line of text. Its formula is laid out as a
+    one-row table, which becomes text too once no fraction is left.
     """
     line = rule.parent if rule.tag == "td" else rule
     if line is None or line.parent is None:
@@ -150,7 +150,7 @@ def _write(node: LexborNode, text: str, place: Place, done: set[int]) -> None:
     if shown == text:
         return
     before = node.prev
-    if before is not None and before.is_text_node:  # Join both texts, or a `_` would be escaped.
+    if before is not None and before.is_text_node:  # Join both texts, or a leading `_` is escaped.
         shown = (before.text_content or "") + shown
         before.remove()
     node.replace_with(shown)
@@ -209,8 +209,8 @@ def _source_of(node: LexborNode, attributes: dict[str, str | None]) -> str:
 
 
 def hidden_tex(node: LexborNode, before: str) -> str:
-    """Return the formula in a `<math>`, script, image or drawing, or "" if there is none. Also
-    return "" for a fallback image if `before`, the text in front of it, is already the formula.
+    """Return the formula in a `<math>`, script, image or drawing, or "" if there is none. A
+    fallback image yields "" if the text `before` it is already the formula.
     """
     attributes = node.attributes
     if node.tag == "math":
