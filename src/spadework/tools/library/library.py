@@ -269,24 +269,28 @@ class Shelved:
         return "own" if self._plan.paths else ""
 
     async def widen(self, text: str) -> None:
-        """Add the packages named in a text to those read in full. Until a text names a package, add
-        packages that contain enough of the text's words instead. Raises SettingsError or
-        SearchError.
+        """Read in full the packages named in a text. As long as no text has named any, read the
+        packages that contain the first text's words, and all packages if later texts need more.
+        Raises SettingsError or SearchError.
         """
         if self._plan.named is None:
             return
-        named = await asyncio.to_thread(packages_in, text)
-        self._is_named = self._is_named or bool(named)
-        if not self._is_named:
-            named = await asyncio.to_thread(related_packages, text)
-        while (wanted := self._wider(named)) != self._plan and self._failed[wanted.state] < TRIES:
+        while (wanted := await self._wider(text)) != self._plan and (
+            self._failed[wanted.state] < TRIES
+        ):
             if self._widening is None or self._widening.done():
                 self._widening = asyncio.create_task(self._swap(wanted))
             await asyncio.shield(self._widening)
 
-    def _wider(self, named: frozenset[str]) -> Plan:
+    async def _wider(self, text: str) -> Plan:
+        named = await asyncio.to_thread(packages_in, text)
+        self._is_named = self._is_named or bool(named)
+        if not self._is_named:
+            named = await asyncio.to_thread(related_packages, text)
         if self._plan.named is None:
             return self._plan
+        if self.searcher and not self._is_named and not named <= self._plan.named:
+            return self._whole
         return narrowed(self._whole, named | self._plan.named)
 
     async def _swap(self, wanted: Plan) -> None:
