@@ -407,4 +407,4 @@ def _import_quietly(name: str) -> ModuleType | None:
             warnings.simplefilter("ignore")
             return importlib.import_module(name)
     except ImportError:
-        return None  # not built, or not for this platform
+        return None  # the module was not built, or does not support this platform

@@ -42,11 +42,10 @@ class Plan:
     """A library to open.
     - `paths`: the files and folders to index, or () for the installed documentation.
     - `shelf`: the folder that contains all index folders.
-    - `family`: identifies the sources.
-    - `state`: identifies the content of the sources.
+    - `family`: an identifier of the sources.
+    - `state`: an identifier of their content.
     - `words`: a description of the library for users.
-    - `named`: the packages to read in full (None: all). Of other packages, only the descriptions
-      are read.
+    - `named`: the packages to read in full (None: all). For others, only the description is read.
     """
 
     paths: tuple[Path, ...]
@@ -205,12 +204,11 @@ class Shelved:
         lazily: bool = False,
         rebuilds: bool = True,
     ) -> Self:
-        """Open the index of a plan. Build it if it is missing. If it is damaged and `rebuilds` is
-        true, rebuild it once.
+        """Open the index of a plan, building it if it is missing. If it is damaged and `rebuilds`
+        is true, rebuild it once.
 
         If `lazily` is true, a missing index is built later, by `widen` or `built`. For installed
-        packages, this index contains only their descriptions, until `widen` adds the full
-        documentation of some packages.
+        packages, it contains only descriptions until `widen` adds full documentation.
 
         Raises SearchError if the index stays damaged, or SettingsError if it cannot be written.
         """
@@ -228,8 +226,8 @@ class Shelved:
 
     async def built(self) -> Searcher:
         """Return the searcher of the index, building the index if it is missing. Raises
-        SettingsError if it cannot be written, or SearchError if it is damaged and cannot be
-        repaired.
+        SettingsError if the index cannot be written, or SearchError if it is damaged beyond
+        repair.
         """
         if self.searcher:
             return self.searcher
@@ -385,9 +383,8 @@ class Library:
         """Open the library of `paths`, or of the installed documentation, and build its index.
 
         If `lazily` is true, a missing index is built later, by `build` or the first search. For
-        installed packages, this index contains only their descriptions at first. Each search adds
-        the full documentation of the packages that it names. Until a search names a package, each
-        search adds packages that contain enough of its words.
+        installed packages, it first contains only descriptions, and each search adds the full
+        documentation of relevant packages.
 
         With `meaning`, searches also use the vectors made by `embed`, and `lazily` has no effect.
         `progress` receives status messages.
@@ -404,9 +401,9 @@ class Library:
 
     @classmethod
     async def open_built(cls, paths: Sequence[Path], *, home: Path) -> tuple[str, Library | None]:
-        """Return the library's description and the library. The library is None if it has no
-        index. For folders, it is also None if the index is outdated. Raises the same errors as
-        `open`, and SearchError if the index is damaged.
+        """Return the library's description and the library, which is None if it has no index. For
+        folders, the index must be up to date. Raises SettingsError if a path is missing or
+        unreadable, or SearchError if the index is damaged.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
         if not await asyncio.to_thread(wanted.folder.exists):

@@ -100,7 +100,7 @@ class Sources:
                 warnings.simplefilter("ignore")
                 return survey(name, ast.parse(source), is_package)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None  # a template, or for another Python version
+            return None  # a template, or code for another Python version
 
 
 def text_of(path: Path) -> str:

@@ -89,10 +89,10 @@ class Match:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A document with its best passage and score. `own` (0..1) is the weighted fraction of needed
-    terms found. `share` is `own`, raised to a minimum if the document is about one side of a
-    comparison. `introduces` is true if the question contains the document's title (for a README
-    or a top-level module, only the part before the colon).
+    """A document with its best passage and score.
+    - `own`: the weighted fraction (0..1) of the needed terms found.
+    - `share`: `own`, but with a minimum for a document about one side of a comparison.
+    - `introduces`: true if the document introduces a subject of the question.
     """
 
     document: Document
@@ -154,8 +154,8 @@ def _side(each: Ranked, question: Asked) -> str:
 
 
 def _only_named(ranked: list[Ranked], question: Asked) -> bool:
-    """Return whether the title of a document that introduces its subject contains all needed words.
-    For a comparison, the titles of all such documents together must contain the words.
+    """Return whether the titles of documents that introduce their subject contain all needed words.
+    Except in a comparison, a single title must contain them all.
     """
     named = [set(subject(each.document.title).split()) for each in ranked if each.introduces]
     covers = [set[str]().union(*named)] if question.comparing else named

@@ -55,7 +55,7 @@ _LEFT_OUT = frozenset(("node_modules", "__pycache__", "__macosx", "_sources"))
 #: Extensions of HTML pages, and of the source files from which they are generated. A source file
 #: is skipped if its HTML page is in the same folder.
 _PAGES, _MADE_FROM = (".html", ".htm", ".xhtml"), (".txt", ".text", ".rst", ".md", ".markdown")
-#: Names of text files without an extension.
+#: Matches the names of text files without an extension.
 _BARE = re.compile(r"readme|install|news|todo|faq|howto|manual", re.I)
 #: Matches names that need no escaping in a URL.
 _PLAIN = re.compile(r"[\w.~-]*", re.ASCII).fullmatch
@@ -118,8 +118,8 @@ def _check(path: Path) -> None:
 
 
 def files(paths: Sequence[Path]) -> Iterator[File]:
-    """Yield every document in the paths, except hidden files, links that lead outside the paths,
-    and source files of HTML pages in the same folder. Raises the same errors as `collections`.
+    """Yield the documents in the paths. Hidden files, links that lead outside the paths, and files
+    with an HTML version beside them are skipped. Raises the same errors as `collections`.
     """
     return _files(collections(paths))
 

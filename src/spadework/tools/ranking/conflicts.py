@@ -49,9 +49,9 @@ TITLED = 0.5
 def disagreement(
     one: str, other: str, asked: Collection[str] = (), titles: tuple[str, str] = ("", "")
 ) -> Kind:
-    """Return the kind of disagreement between two statements, or "" if there is none. Values near
-    a stem in `asked` are compared even if the statements share few words. `titles` are the
-    titles of the two pages, or "" if unknown.
+    """Return the kind of disagreement between two statements, or "" if there is none. Values near a
+    word stem in `asked` are compared even if the statements share few words. `titles` are the
+    pages' titles, or "" if unknown.
     """
     code = spoken(one, other)
     sought = frozenset(asked)
@@ -82,8 +82,8 @@ def compare(
 
 
 def figures_apart(one: str, other: str, *, years: bool) -> tuple[str, str] | None:
-    """Return two figures that differ, one from each statement, as written, or None if no figures
-    differ. If `years` is true, look for dates instead.
+    """Return two figures that differ, one from each statement, as written. Return None if there are
+    none. If `years` is true, compare dates instead.
     """
     code = spoken(one, other)
     for a, b in product(statements(one, code), statements(other, code)):

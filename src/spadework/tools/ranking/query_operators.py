@@ -23,9 +23,9 @@ _DATE = re.compile(r"(\d{4})(?:-(\d\d?))?(?:-(\d\d?))?")
 
 @dataclass(frozen=True)
 class Only:
-    """The filters of a query, in lower case. An empty field means no filter. Documents must be on
-    one of `sites`, at or below one of `paths`, of one of `kinds`, and dated on or after `after`
-    and before `before`. Paths start with a slash and do not end with one.
+    """The filters of a query, in lower case. An empty field means no filter. Paths start with a
+    slash, do not end with one, and include everything below them. The date `after` is inclusive,
+    and `before` is exclusive.
     """
 
     sites: tuple[str, ...] = ()
@@ -39,8 +39,8 @@ class Only:
 
 
 def in_words(query: str) -> bool:
-    """Return whether a query consists only of words, without addresses or operators. A page that
-    the model read might have suggested these to attract visits.
+    """Return whether a query consists only of words. Addresses and operators might have been
+    suggested by a page that wants to attract visits.
     """
     said = query.strip()
     return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))

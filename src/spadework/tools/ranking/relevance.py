@@ -42,11 +42,10 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def query_terms(query: str) -> list[str]:
-    """Return the distinct significant words of a query, in order and in lower case. Stop words
-    and operators such as `site:` are dropped. Technical terms stay whole (`c++`, `.net`, `gpt-5`,
-    and `TCP/IP` in capitals). Terms under three characters are kept only if they are in SHORT_TERMS
-    (`ai`), have a digit (`s3`) or symbol (`c#`), or are in capitals (`IT`) in a mixed-case query.
-    Text in scripts without spaces is segmented, and its short words are kept.
+    """Return the distinct significant words of a query, in order and in lower case. Stop words and
+    operators such as `site:` are dropped. Technical terms such as `c++` and `gpt-5` stay whole.
+    Words under three characters are kept only if they look like terms (`ai`, `s3`, `c#`, `IT`).
+    Text in scripts without spaces is segmented.
     """
     query = without_operators(query)
     known = language(spoken(query))
@@ -61,9 +60,8 @@ def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> 
     It is 0.40 position + 0.30 title + 0.30 snippet, where title and snippet are the fractions of
     terms found in them. Without terms, it is the position score.
 
-    Whole words match regardless of case, and also as English plurals or with other hyphenation
-    (`gpt-5`, `GPT 5`). In scripts without spaces, a term that does not match whole scores the
-    fraction of its character pairs that are found.
+    Whole words match in any case, as English plurals, and with other hyphenation (`gpt-5`, `GPT
+    5`). In scripts without spaces, a term can match in part.
     """
     place = position_score(position)
     if not terms:

@@ -70,8 +70,8 @@ def domain_prior(url: str) -> float:
 
 
 def source_kind(hit: Hit, page: Page) -> SourceKind:
-    """Return the kind of source, or "" if unknown. Papers and official domains take precedence
-    over the kind that the hit or page states.
+    """Return the kind of source, or "" if unknown. The kinds "paper" and "official" take precedence
+    over others.
     """
     said = {hit.kind, page.kind}
     if "paper" in said:
@@ -193,8 +193,8 @@ def affordable(made: Selection, paid: Collection[str], most: int) -> Selection:
 
 
 def halve_selection(made: Selection, cached: Collection[str] = ()) -> Selection:
-    """Keep the half of the hits with the highest reading priority when time is short. Move the
-    remaining hits to the front of the reserve. `cached` holds the URLs of cached pages.
+    """Keep the half of the hits that has the highest reading priority, and move the rest to the
+    front of the reserve. `cached` holds the URLs of cached pages.
     """
     ranked = sorted(made.chosen, key=lambda hit: -_priority(hit, cached))
     kept = ranked[: max(LEAST_HURRIED, (len(ranked) + 1) // 2)]
@@ -208,8 +208,8 @@ def _priority(hit: Hit, cached: Collection[str]) -> float:
 
 
 def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
-    """Return all hits, and how many were moved to the front. Hits are moved if their title matches
-    a query, or if they are among the top hits of the query `asked`.
+    """Move hits whose title matches a query, and the top hits of the query `asked`, to the front.
+    Return all hits and the number moved.
     """
     found: dict[str, int] = {}
     own: set[int] = set()

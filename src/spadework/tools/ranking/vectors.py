@@ -1,5 +1,5 @@
 """Store passage vectors in a shared SQLite file, keyed by a digest of model and text. The table
-`places` locates passages in an index, which is identified by its `mark`.
+`places` records the index (`mark`) and position of each passage.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def open_to_write(path: Path) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
             _make(db, path)
             db.execute("PRAGMA synchronous = NORMAL")
-            db.execute("PRAGMA secure_delete = ON")  # a vector reveals its text
+            # Deleted vectors must not be recoverable, because they reveal the text.
+            db.execute("PRAGMA secure_delete = ON")
             yield db
     except (sqlite3.Error, OSError) as error:
         said = error.strerror if isinstance(error, OSError) else str(error)

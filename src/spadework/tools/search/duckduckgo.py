@@ -152,7 +152,7 @@ def _main() -> None:
     watch.start()
     sys.stdout.write(json.dumps(_answer(**asked)))
     sys.stdout.flush()
-    os._exit(0)  # ddgs would wait for its threads
+    os._exit(0)  # a normal exit would wait for the threads of ddgs
 
 
 if __name__ == "__main__":

@@ -287,9 +287,8 @@ class McpSearch:
 
 
 def mcp_searches(setting: str) -> list[McpSearch]:
-    """Return the providers in a setting: `TOOL @ ADDRESS` or `TOOL @ COMMAND`, separated by
-    semicolons. Raises SettingsError. The error message omits the text after @, because it might
-    contain a key.
+    """Return the providers in a setting such as `TOOL @ ADDRESS; TOOL @ COMMAND`. Raises
+    SettingsError. Its message omits the text after @, which might contain a key.
     """
     made: list[McpSearch] = []
     for n, one in enumerate(filter(None, (part.strip() for part in setting.split(";"))), 1):

@@ -90,7 +90,7 @@ LIMITS: Mapping[str, Limit] = {
     "arxiv": Limit(3.0, 1),
     # NCBI, E-utilities usage policy: three requests a second without a key; a search makes two.
     "pubmed": Limit.per_second(1.5, 2),
-    # OpenAlex, rate limits and authentication: ten requests a second.
+    # OpenAlex, "Rate limits and authentication": ten requests a second.
     "openalex": Limit.per_second(10, 5),
     # MediaWiki, API etiquette: no hard limit, but requests should be made in series.
     "wikipedia": Limit(0.0, 2),
@@ -161,7 +161,7 @@ class RateLimiter:
     @asynccontextmanager
     async def turn(self, limit: Limit, seconds: float, common: str = "") -> AsyncIterator[float]:
         """Wait for a turn and yield the seconds waited. `common` names a queue that several
-        machines share. Raises Throttled once a turn within `seconds` is impossible.
+        machines share. Raises Throttled if no turn is possible within `seconds`.
         """
         begun = self._clock()
         with self._lock:
@@ -197,7 +197,7 @@ class RateLimiter:
             with self._lock:
                 if waiter in self._queue:
                     self._queue.remove(waiter)
-                else:  # it has just been called
+                else:  # the waiter's turn has just come
                     self._give_up_start()
             if isinstance(error, TimeoutError):
                 raise Throttled(

@@ -255,7 +255,7 @@ def _sentence(provider: Provider, query: Query) -> str:
     return f"{provider.name} cannot filter by {named}: {how}."
 
 
-#: Maximum snippet length. Some services return a whole abstract.
+#: Maximum snippet length in characters. Some services return a whole abstract.
 SNIPPET_CHARS = 2_000
 PUBLISHER_CHARS = 120
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
@@ -263,8 +263,8 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 @dataclass(frozen=True)
 class Row:
-    """A hit with unvalidated fields. Only `kind` is trusted. `date` is text that `moment` parses,
-    `publisher` a name, and `text` the full text if the provider returned it.
+    """A hit whose fields, except `kind`, are unvalidated. `date` is parsed by `moment`. `text` is
+    the full text, if the provider returned it.
     """
 
     url: Any
@@ -344,8 +344,8 @@ _MARKS = re.compile(
 
 
 def find_list(answer: Any, deep: int = _DEEP) -> list[Any] | None:
-    """Return the list of results in a tool's response, or None if it has none. The list can be
-    JSON or Python text, or nested in an object, for example as its `artifact`.
+    """Return the list of results in a tool's response, or None if there is none. The list can be
+    nested in an object, or written as JSON or Python text.
     """
     if artifact := getattr(answer, "artifact", None):
         answer = artifact

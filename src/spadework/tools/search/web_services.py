@@ -208,7 +208,7 @@ class SearXNG:
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
         """Return the supported filters: all of them. Dates are widened to the past day, month or
-        year, and ignored if they go back further.
+        year. Earlier dates are ignored.
         """
         return frozenset[Wish](("country", "language", "news", "time"))
 

@@ -86,8 +86,8 @@ class Row(NamedTuple):
         return self.tape
 
     async def reread(self, read: Callable[[Tape], Awaitable[T]]) -> T:
-        """Return `read(tape)`. If the exchange failed with a final error, raise that error only if
-        `read` fails too. Raise any other error without calling `read`.
+        """Return `read(tape)`, or raise the exchange's error. A final error is raised only if
+        `read` fails too.
         """
         assert self.tape is not None
         if self.error is None:

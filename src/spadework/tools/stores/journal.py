@@ -171,8 +171,8 @@ class Journal:
             await self._put(Request("paid", ""), Tape(), None, bill)
 
     async def noted(self, kind: str, key: Any, *, before: bool = False) -> Any:
-        """Return the value that `note` recorded, or None if there is none. A replay looks in the
-        recording. Any other run looks in this session's journal, and only if `before` is True.
+        """Return the value that `note` recorded, or None if there is none. A replay reads the
+        recording. Other runs read this session's journal, but only if `before` is true.
         """
         if self.recording is not None:
             return await self.recording.noted(Request(kind, key))

@@ -19,7 +19,7 @@ def make_folder(folder: Path) -> None:
     for path in reversed(missing):
         path.mkdir(mode=0o700, exist_ok=True)
     if not missing and not folder.is_dir():
-        folder.mkdir()  # raises FileExistsError: a file has this path
+        folder.mkdir()  # raises FileExistsError, because a file has this path
 
 
 def private_folder(folder: Path) -> None:
@@ -45,7 +45,7 @@ def close_files(folder: Path) -> None:
 def _close(path: Path) -> None:
     mode = path.stat().st_mode
     if mode & _OTHERS:
-        with suppress(PermissionError):  # another user's file that this user can write
+        with suppress(PermissionError):  # the file belongs to another user
             path.chmod(mode & 0o777 & ~_OTHERS)
 
 
@@ -85,7 +85,7 @@ _OF_FILES = frozenset(
         *("ENOENT", "ENOTDIR", "EISDIR", "EEXIST", "ENOTEMPTY", "EACCES", "EPERM"),
         *("ENAMETOOLONG", "ELOOP", "EMLINK", "EINVAL"),
     )
-    if (code := getattr(errno, name, None)) is not None  # Windows has no quotas
+    if (code := getattr(errno, name, None)) is not None  # not every platform has all codes
 )
 
 
