@@ -153,9 +153,7 @@ def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
 
 
 def longest(wish: HoldRequest, free: Free) -> int:
-    """Return how many tokens a call's answer can have, or a negative number if the request alone
-    exceeds what is `free`.
-    """
+    """Return the token limit for a call's answer, negative if the request alone exceeds `free`."""
     return int(min(free.tokens - wish.told, paid_by(wish, free.money)))
 
 

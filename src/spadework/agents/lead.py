@@ -116,9 +116,7 @@ async def plan(
 def prompt_of(
     question: Question, hits: Sequence[Hit], searching: Sequence[str], *, most: int
 ) -> Prompt:
-    """Return the prompt for the lead (the planning role). If there are earlier answers, await
-    `tokens.ready()` first.
-    """
+    """Return the planning prompt. If there are earlier answers, await `tokens.ready()` first."""
     answers = [tokens.first_tokens(answer, ANSWER_TOKENS) for answer in question.answers]
     titles = dict.fromkeys(one_line(hit.title, TITLE_CHARS) for hit in hits if hit.title)
     return render(

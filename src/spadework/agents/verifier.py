@@ -94,9 +94,7 @@ class Checked:
     findings: tuple[Finding, ...]
 
     def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Checked:
-        """Replace or remove sentences by position. A replacement keeps the finding on the sentence
-        that it replaces.
-        """
+        """Replace or remove sentences by position. A replacement keeps the original's finding."""
         found = (
             finding
             for n, finding in enumerate(self.findings)

@@ -258,9 +258,7 @@ def chat(
     approve: options.Approve = None,
     home: options.Home = None,
 ) -> None:
-    """Ask several questions, each following up on the previous one. Without a terminal, read one
-    question per line.
-    """
+    """Ask a question, then follow-up questions. Without a terminal, read one question per line."""
     from spadework.apps.terminal.chat_loop import begin
     from spadework.apps.terminal.question_input import followed_session
 

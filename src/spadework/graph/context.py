@@ -160,9 +160,7 @@ class SessionContext:
             self.model.record = record
 
     async def noted(self, kind: str, key: Any, now: T, otherwise: T) -> T:
-        """Record and return `now`. A replay returns the recorded value instead, or `otherwise` if
-        none was recorded.
-        """
+        """Record and return `now`. A replay returns the recorded value, or else `otherwise`."""
 
         async def work() -> T:
             return now

@@ -269,9 +269,7 @@ class Changing:
 
 
 async def list_news(database: Database, known: Mapping[str, int]) -> dict[str, tuple[int, str]]:
-    """Return the version and rows of each list that is newer than its `known` version, by name.
-    Raises DatabaseDown.
-    """
+    """Return the version and rows of each list newer than `known`, by name. Raises DatabaseDown."""
     rows = await database.ask(_LIST_NEWS, (json.dumps(known),))
     return {name: (version, held) for name, version, held in rows}
 

@@ -244,9 +244,7 @@ class Place(NamedTuple):
 
 
 class Signal(NamedTuple):
-    """A user's command to a run. `events` is the number of events that the run had recorded when
-    the command was sent.
-    """
+    """A user's command to a run, sent when the run had recorded `events` events."""
 
     number: int
     kind: str

@@ -95,9 +95,7 @@ _log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[None]:
-    """Share limits with all processes that use the database, or only within this process while the
-    database is down.
-    """
+    """Share limits through the database, or only within this process while the database is down."""
     async with database_soon(settings) as database:
         if database is None:
             yield

@@ -375,9 +375,7 @@ def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[
 
 
 def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterator[Shortfall]:
-    """Yield a shortfall if all web evidence is too old or undated, and one if the evidence comes
-    from too few domains.
-    """
+    """Yield a shortfall if all web evidence is too old or undated, and one for too few domains."""
     web = [e for e in ledger if not e.url.startswith(_LIBRARY)]
     if not web:
         return

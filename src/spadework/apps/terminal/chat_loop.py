@@ -83,9 +83,7 @@ class Piped:
         return await self._lines.get()
 
     async def answer(self, asked: Asked) -> str | None:
-        """Return the next line as the answer to a run's question. In a reply to a plan, semicolons
-        separate the changes.
-        """
+        """Return the next line as an answer. In a reply to a plan, semicolons separate changes."""
         said = await self.line() or ""
         if asked.kind == "clarify":
             chosen = choice(asked.options, said)

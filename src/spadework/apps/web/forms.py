@@ -30,9 +30,7 @@ _KEPT = re.compile(r"[^\w. ()+-]")
 
 
 def csrf_cookie(request: Request) -> str:
-    """Return the CSRF cookie's name. It contains the port, because servers on different ports of a
-    host share cookies.
-    """
+    """Return the CSRF cookie's name. It contains the port, because a host's ports share cookies."""
     return f"{CSRF}_{(request.scope.get('server') or ('', 0))[1]}"
 
 

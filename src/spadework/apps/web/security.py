@@ -63,9 +63,7 @@ SCOPES: frozenset[Permission] = frozenset(("read", "ask"))
 
 @dataclass(frozen=True)
 class Proxies:
-    """The networks of trusted proxies, and the `header` in which these proxies name the user, or
-    "" if they name none.
-    """
+    """The networks of trusted proxies and the `header` in which they name the user ("" if none)."""
 
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
     header: str = ""

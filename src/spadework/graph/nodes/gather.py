@@ -1,6 +1,4 @@
-"""Run workers, each a subgraph: search ▸ select ▸ read ▸ clean ▸ distil. Also serve sessions that
-only gather pages.
-"""
+"""Run workers (search ▸ select ▸ read ▸ clean ▸ distil) and sessions that only gather pages."""
 
 from __future__ import annotations
 
@@ -67,9 +65,7 @@ FIRST = 1
 
 
 async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Collect hits from stored pages, from links on pages already read and, if necessary, from the
-    search providers.
-    """
+    """Collect hits from stored pages, links on pages already read and, if needed, the providers."""
     context = await context_of(state["session_id"], runtime.context)
     emit = emitter(context, runtime)
     before = {canonical_url(url) for url in state["read_before"]}

@@ -63,9 +63,7 @@ def verify_ledger(
 
 
 def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[str, Coverage]:
-    """Return the coverage with only the entries that are still valid. Topics without any such
-    entry become uncovered.
-    """
+    """Return the coverage with only valid entries. Topics left without any become uncovered."""
     made = {}
     for name, found in coverage.items():
         ids = tuple(id_ for id_ in found.evidence_ids if id_ in material.ledger)

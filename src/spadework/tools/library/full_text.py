@@ -296,9 +296,7 @@ def _term(text: str, needed: bool) -> Term:
 
 
 def any_of(terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for passages that contain any of the terms. The more terms a passage
-    contains, the higher its score.
-    """
+    """Return a query for passages with any of the terms. Passages with more terms score higher."""
     weighed = ((_either(term), 1.0 if term.needed else _INTENT_WEIGHT) for term in terms)
     parts = [tantivy.Query.boost_query(*each) for each in weighed]
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, part) for part in parts])

@@ -280,9 +280,7 @@ class Meaning:
 
 
 def meaning_of(settings: Settings) -> Meaning | None:
-    """Return the embedding model named in the settings, or None if there is none. Raises the same
-    errors as `embedder`.
-    """
+    """Return the configured embedding model, if any. Raises the same errors as `embedder`."""
     embeds = embedder(settings)
     return Meaning(embeds) if embeds else None
 

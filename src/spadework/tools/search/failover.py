@@ -210,9 +210,7 @@ class Search:
     async def find_cached(
         self, provider: Provider, query: Query, *, limit: int
     ) -> list[Hit] | None:
-        """Return the cached hits for the query, or None if there are none. Cached hits are not
-        charged to the budget.
-        """
+        """Return the query's cached hits without charging the budget, or None if there are none."""
         self.unmet.add(provider, query)
         cache = self._manners.cache if provider.name in self._manners.kept else None
         return await cache.get(provider.name, query, limit) if cache else None

@@ -212,9 +212,7 @@ class Arxiv:
 
 
 def arxiv_rows(feed: bytes) -> list[Row]:
-    """Parse an Atom feed. Raises QuotaSpent if arXiv received too many requests, and SearchError
-    if the feed is invalid.
-    """
+    """Parse an Atom feed. Raises QuotaSpent after too many requests, or SearchError if invalid."""
     if feed.lstrip()[:40].lower().startswith(b"rate exceeded"):
         raise QuotaSpent("arXiv received too many requests.", busy=True)
     parser = etree.XMLParser(

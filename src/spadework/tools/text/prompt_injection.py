@@ -122,9 +122,7 @@ _HINT = re.compile(
 
 @lru_cache(maxsize=20_000)
 def is_injection(text: str) -> bool:
-    """Return whether a sentence gives instructions to a model. A sentence that merely quotes
-    instructions does not count.
-    """
+    """Return whether a sentence gives a model instructions, rather than merely quoting them."""
     if len(text) < LEAST and text.isascii():
         return False
     reported = _QUOTED.sub(" … ", text)

@@ -266,9 +266,7 @@ class _Asked:
 
 
 def _is_ranked(kind: Kind, asked: _Asked) -> bool:
-    """Return whether a superlative asks for a later rank or for several rows, as in "second
-    largest" or "three largest".
-    """
+    """Return whether a superlative asks for a later rank ("second largest") or for several rows."""
     known, question = asked.known, asked.question
     found = known.cues[kind].search(question)
     if found and not known.unspaced:

@@ -247,9 +247,7 @@ class Table:
         return tuple(row[n] for _, row in self.rows)
 
     def is_numeric(self, n: int) -> bool:
-        """Return whether at least half of a column's filled cells start with a figure, even one
-        that cannot be parsed.
-        """
+        """Return whether at least half of a column's filled cells start with a figure."""
         filled = [value for value in self.column(n) if value]
         return 2 * sum(map(bool, map(_DIGIT_FIRST.match, filled))) >= len(filled)
 

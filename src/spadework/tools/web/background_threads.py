@@ -46,9 +46,7 @@ if hasattr(os, "register_at_fork"):
 
 
 async def aside(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a thread and return its result. Neither cancellation nor process exit waits for
-    the thread to finish.
-    """
+    """Run `work` in a thread and return its result. Cancellation and exit do not wait for it."""
     outcome: Future[T] = Future()
     outcome.set_running_or_notify_cancel()  # a cancelled future would reject its result
     begin(partial(settle, outcome, partial(work, *args, **kwargs)))
