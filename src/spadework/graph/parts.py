@@ -42,7 +42,7 @@ from spadework.values import Hit, Page, Problem, Query, Value
 if TYPE_CHECKING:
     from spadework.graph.context import SessionContext
 
-#: Secret settings, which are never stored.
+#: Names of secret settings, which are never stored.
 SECRETS = {
     name
     for name, field in Settings.model_fields.items()
@@ -145,7 +145,7 @@ Chosen = tuple[str, list[Problem], Choice]
 
 class Parts(NamedTuple):
     """The opened parts of a session.
-    - `asked`: the model that receives requests. In a replay, this is the new model or None.
+    - `asked`: the model that receives requests (in a replay, the new model or None).
     - `problems`: problems with the choice of the model.
     - `cleanings`: number of pages already cleaned.
     """
@@ -283,8 +283,8 @@ async def _model(settings: Settings) -> tuple[str, list[Problem]]:
 def _models(
     settings: Settings, budget: Budget, journal: Journal, name: str, replay: Replay | None
 ) -> tuple[Model | None, Model | None]:
-    """Return the session's model, and the model that receives requests. Both are the same model,
-    except in a replay, where the second is the new model or None.
+    """Return the session's model and the model that receives requests. They differ only in a
+    replay, where the second is the new model or None.
     """
     if not name:
         return None, None
@@ -332,7 +332,7 @@ class StandIns:
             try:
                 found = await unless_stopped(context.stop, opening, seconds=seconds)
             except (SpadeworkError, OSError, TimeoutError, Stopped):
-                continue  # Not reported, because nobody chose this provider.
+                continue  # The failure is not reported, because nobody chose this provider.
             if found is not None:
                 self.opened.append(found)
                 return found.name, found.describes
@@ -347,9 +347,9 @@ REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 
 class PageCache:
-    """A run's access to the knowledge store. Without a store, or after the store has failed (see
-    `problem`), nothing is found. `left` returns the seconds left for the store to answer. `meaning`
-    is the embedding model, which is closed together with the store.
+    """A run's access to the knowledge store. Nothing is found without a store, or after it has
+    failed (see `problem`). `left` returns the seconds left for the store to answer. The
+    embedding model `meaning` is closed together with the store.
     """
 
     def __init__(
@@ -412,7 +412,7 @@ class PageCache:
             if self._store:
                 closing.push_async_callback(self._store.close)
             if self._adding:
-                # Callbacks run in reverse order: cancel, then wait.
+                # Callbacks run in reverse order, so tasks are cancelled before the wait.
                 closing.push_async_callback(asyncio.wait, self._adding)
                 for adding in self._adding:
                     closing.callback(adding.cancel)

@@ -34,9 +34,8 @@ RARE, LEAST_SHARED = 5, 2
 
 
 async def fetch_pictures(context: SessionContext, state: ResearchState) -> tuple[Picture, ...]:
-    """Fetch and store a report's pictures, and return them, best first. Pictures that cannot be
-    fetched are skipped. Return no pictures at quick effort, or if the run was stopped or is short
-    of time or budget.
+    """Fetch and store a report's pictures. Return those that could be fetched, best first, or () if
+    the effort, time or budget allows none.
     """
     choose, shape = partial(_choose, context, state), tuple[Picture, ...] | None
     # A result equal to the default is not recorded. The default is None, so that a choice of no

@@ -33,9 +33,9 @@ from spadework.values import (
 )
 from spadework.visible import one_line
 
-#: Maximum unread hits listed if no page was read.
+#: Maximum number of unread hits listed if no page was read.
 MOST_UNREAD = 10
-#: Maximum unread hits listed if some pages were read.
+#: Maximum number of unread hits listed if some pages were read.
 MOST_BESIDE = 4
 UNREAD_CHARS = 300
 #: Maximum reasons in the sentence about unread pages. The list below it gives all reasons.
@@ -151,7 +151,7 @@ def _name_hit(hit: Unread, *, whole: bool) -> str:
     return f"{named}: {shown}{why}" if shown else f"{named}{why}."
 
 
-#: Reasons why no sentence cites a page.
+#: Reasons why the report does not cite a page.
 QUOTED = "This page was quoted, but the report uses none of its quotes."
 COPY = "This page repeats the text of another page."
 NOTHING = "This page was searched for quotes, but nothing was worth quoting."

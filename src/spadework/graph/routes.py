@@ -1,5 +1,5 @@
-"""Decide which node comes next, and whether a topic is worth another round. A round's gain was
-measured on questions with known answers (benchmarks/rounds_sweep.py, benchmarks/README.md).
+"""Decide which node comes next, and whether a topic is worth another round. The gain of a round was
+measured with benchmarks/rounds_sweep.py (see benchmarks/README.md).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CLEARLY = 0.1
 LACKING = 0.5
 #: Minimum gain of a round that takes all remaining time or tokens.
 WORTH = 0.5
-#: Shortfalls that another search may fix.
+#: Kinds of shortfalls that another search may fix.
 RAISING = frozenset({"definition", "steps", "code", "dates", "quality", "freshness", "domains"})
 #: Price of a round that takes all remaining time or tokens.
 ALL = 1.0
@@ -65,9 +65,8 @@ def open_topics(state: ResearchState) -> list[Topic]:
 
 
 def worth_asking(state: ResearchState, price: float) -> list[Topic]:
-    """Return the topics worth another round at this price (0 to 1). Answered topics need a
-    shortfall and a price below ALL. Other topics need enough expected gain. Topics that were
-    never judged are always included.
+    """Return the topics that are worth another round, including those never judged. `price` is the
+    share (0 to 1) of the remaining time or tokens that a round takes.
     """
     return [topic for topic in state["plan"].topics if _is_worth(topic, state, price)]
 
@@ -86,18 +85,15 @@ def _is_worth(topic: Topic, state: ResearchState, price: float) -> bool:
 
 
 def no_better(new: Coverage, old: Coverage) -> bool:
-    """Return whether to keep the old judgement. The new one replaces it only if its score is
-    higher by at least CLEARLY, if the topic is newly answered, or if the old one recommended a
-    search for a name found in the evidence.
-    """
+    """Return whether to keep a topic's old judgement, because the new one is not clearly better."""
     led = any(wanted.led_to for wanted in old.recommendations)
     answered = new.covered and not old.covered
     return new.score < old.score + CLEARLY and not answered and not led
 
 
 def gain(found: Coverage, lacking: Collection[str], *, survey: bool = False) -> float:
-    """Return the expected gain (0 to 1) of another round. It is always 1 for surveys, for open
-    topics, and if a search for a name found in the evidence is recommended.
+    """Return the expected gain (0 to 1) of another round for a topic with the shortfalls `lacking`.
+    It is always 1 for surveys and open topics.
     """
     led = any(wanted.led_to for wanted in found.recommendations)
     if survey or led or found.state == "open":
@@ -252,8 +248,8 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
 def _queries_unasked(
     topic: Topic, state: ResearchState, asked: set[tuple[str, tuple[str, ...]]], load: Workload
 ) -> tuple[Query, ...]:
-    """Return the topic's queries that have not been sent yet, or all its queries if every web page
-    read for it comes from an earlier run.
+    """Return the topic's queries that have not been sent yet. If all its web pages come from
+    earlier runs, return all its queries.
     """
     pages = [
         page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages
@@ -305,17 +301,16 @@ def after_assess(state: ResearchState) -> list[Send] | str:
 
 
 def after_review(state: ResearchState) -> list[Send] | str:
-    """Return "save" if there is no review or the review is done. Otherwise, return the workers that
-    the review requests, or "write" if it requests none.
+    """Return the workers that the review requests, "write" if it requests none, or "save" if no
+    review is pending.
     """
     review = state.get("review")
     return "save" if review is None or review.done else workers(state)
 
 
 def payload(state: ResearchState, task: Task) -> dict[str, Any]:
-    """Return a worker's input. `among` names the topics among which pages are divided. It is empty
-    if the worker may read any page. `read_before` lists the URLs of the pages already read for
-    the topic, or for any topic if `task.own`.
+    """Return a worker's input. `among` names the topics among which pages are divided ([] if the
+    worker may read any page). `read_before` lists the URLs of pages already read.
     """
     before = [
         page.url

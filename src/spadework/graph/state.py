@@ -105,7 +105,7 @@ class ResearchState(TypedDict, total=False):
     plan: Required[Plan]
     #: Seconds that the model took to plan (0 without a model).
     plan_seconds: float
-    #: None if the run only changes an existing report.
+    #: The run's forecast, or None if the run only changes an existing report.
     forecast: Forecast | None
     tasks: Required[Annotated[list[Task], operator.add]]
     finds: Annotated[list[Find], operator.add]

@@ -129,8 +129,8 @@ Row = TypeVar("Row", bound=Value)
 
 
 def list_table(url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> ListTable[Row]:
-    """Return the database list called `name`. `before` is the file that holds the list when there
-    is no database. The list counts as created if this file exists or the list was ever changed.
+    """Return the list called `name` in the database at `url`. `before` is the file that holds the
+    list when there is no database.
     """
     return ListTable(url, name, rows, before)
 

@@ -106,7 +106,7 @@ AGAIN_SECONDS = 0.25
 #: The pool stops trying to reconnect after this many seconds, instead of retrying less and less
 #: often. The next caller makes it try again.
 RECONNECT_SECONDS = 3.0
-#: Maximum connections in the pool, besides the listening connection.
+#: Maximum number of connections in the pool, besides the listening connection.
 MOST_CONNECTIONS = 6
 
 
@@ -247,7 +247,7 @@ class Listening:
 
     async def _listen(self) -> None:
         while True:
-            with suppress(Error, OSError):  # waiters poll meanwhile
+            with suppress(Error, OSError):  # waiters poll while there is no connection
                 async with await AsyncConnection.connect(
                     self._conninfo, autocommit=True
                 ) as connection:

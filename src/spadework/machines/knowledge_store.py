@@ -34,7 +34,7 @@ from spadework.values import Page
 T = TypeVar("T")
 #: Maximum seconds that a run waits for the store.
 WHOLE_SECONDS = 10.0
-#: Maximum candidate passages for a question.
+#: Maximum number of candidate passages for a question.
 PROPOSED = 60
 #: Number of unrelated passages assumed when computing a word's rarity (see `embedded_store`).
 #: Passages with the word are counted only up to this number.

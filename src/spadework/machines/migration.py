@@ -12,7 +12,7 @@ from procrastinate.schema import SchemaManager
 from psycopg import Connection, OperationalError, sql
 from psycopg.rows import DictRow, dict_row
 
-#: The key of the migrations' advisory lock.
+#: The key of the advisory lock for migrations.
 LOCK = 0x5ADE
 LOCK_SECONDS = 60.0
 #: Seconds between attempts to take the lock. Waiting for it in a statement would block the
@@ -57,7 +57,7 @@ def _version(connection: Connection[DictRow]) -> str:
 
 
 def _our_tables(conninfo: str) -> None:
-    from alembic import command  # takes half a second to import
+    from alembic import command  # this import takes half a second
     from alembic.config import Config
     from sqlalchemy import NullPool, create_engine
 

@@ -28,7 +28,7 @@ LEASE_SECONDS = 30.0
 #: Seconds between sweeps for orphaned sessions.
 SWEEP_SECONDS = 3.0
 LOOK_SECONDS = 5.0
-#: Seconds for sessions to end when their worker stops.
+#: Seconds that sessions get to end when their worker stops.
 STOP_SECONDS = 5.0
 DRAIN_LOOK_SECONDS = 0.2
 SWEEP_LOCK = 0x5AFE
@@ -67,9 +67,8 @@ _BEAT = (
 
 @dataclass
 class Leaving:
-    """Describes how a worker shuts down. Once `requested` is set, the worker takes no new sessions.
-    Its runs get `seconds` to finish. `idle` returns the number of runs for which the worker need
-    not wait.
+    """Describes how a worker shuts down. Once `requested` is set, it takes no new sessions, and its
+    runs get `seconds` to finish. `idle` returns how many runs it need not wait for.
     """
 
     seconds: float = 0.0
@@ -134,9 +133,9 @@ class Queue:
                 request = asyncio.create_task(leaving.requested.wait())
                 try:
                     await asyncio.wait((working, request), return_when=asyncio.FIRST_COMPLETED)
-                    if working.done():  # raise its error
+                    if working.done():  # raise the worker's error
                         working.result()
-                    working.cancel()  # take nothing new
+                    working.cancel()  # take no new sessions
                     await self._drain(working, leaving)
                 finally:
                     request.cancel()

@@ -1,5 +1,5 @@
-"""Hold slots (`place`) at resources (`room`) that all machines share, such as a search provider.
-To save database statements, a process keeps an unused slot briefly for its next caller.
+"""Share resources (`room`), such as search providers, among all machines. Each use holds a slot
+(`place`). A process keeps an unused slot briefly for its next caller.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class AskingSoon:
     async def ask(
         self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
     ) -> Rows | None:
-        """Return the rows, or None if the database is down or too slow. If a query times out,
-        `late` is called when it finally ends.
+        """Return the rows, or None if the database is down or too slow. `late` is called when a
+        query that timed out finally ends.
         """
         return None if self.down else await self.try_again(statement, values, late)
 
@@ -85,7 +85,7 @@ class AskingSoon:
     def _over(self, task: asyncio.Task[Rows]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # keeps asyncio from logging it
+            task.exception()  # keeps asyncio from logging the error
 
 
 BEAT_SECONDS = 3.0
@@ -281,7 +281,7 @@ class PostgresRooms:
             self._leaving = leaving
             return
         rooms, shuts = zip(*leaving.values(), strict=True)
-        self._wanted.difference_update(rooms)  # later waiters announce themselves
+        self._wanted.difference_update(rooms)  # a later waiter adds its room again
         rows = await self._soon.ask(_LEAVE, ([*leaving], [*shuts]))
         if rows is None:  # try later
             self._leaving = leaving | self._leaving

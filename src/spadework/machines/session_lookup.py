@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 #: Maximum seconds to wait for a session folder that is in use, and seconds between checks.
 BUSY_SECONDS, LOOK_SECONDS = 15.0, 0.2
-#: Maximum earlier sessions copied for a follow-up.
+#: Maximum number of earlier sessions copied for a follow-up.
 MOST_FOLLOWED = 6
 
 
 async def copy_session(
     shared: SharedSessions, settings: Settings, kept: Kept, *, patient: bool = True
 ) -> Path:
-    """Update the local copy of a session's folder, and return its path. While a run on this
-    machine uses the folder, a `patient` call waits up to BUSY_SECONDS for the run's result.
+    """Update the local copy of a session's folder, and return its path. If `patient`, wait up to
+    BUSY_SECONDS while a run on this machine uses the folder.
     """
     folder = settings.home / "sessions" / kept.id
     until = asyncio.get_running_loop().time() + BUSY_SECONDS
@@ -147,7 +147,7 @@ async def find(settings: Settings, session_id: str) -> bool:
             await drop(settings, await shared.deleted([session_id]))
         if kept is None or kept.owner != settings.owner:
             return False
-        if kept.live:  # a local runner may need the folder's lock
+        if kept.live:  # copying takes the folder's lock, which a local run may need
             await _know(settings, kept)
         else:
             await copy_session(shared, settings, kept, patient=False)

@@ -66,8 +66,8 @@ _HELD = "SELECT 1 FROM sessions WHERE id = %s AND run = %s FOR SHARE"
 
 
 class SessionClaim:
-    """A worker's claim (number `run`) on a session. `stored` and `exchanged` are the numbers of
-    the last stored event and exchange. `lost` is True after another worker takes over.
+    """A worker's claim (number `run`) to a session. `stored` and `exchanged` are the numbers of the
+    last stored event and exchange. `lost` is True after another worker takes over.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class PostgresRows(JournalRows):
 
 #: The states of a live session. Before these, a session is "coming" until its data is stored.
 LIVE = ("waiting", "running")
-#: States that can become "waiting".
+#: States from which a session can become "waiting".
 AGAIN = ("coming", "failed", "cancelled")
 FILES_AT_ONCE = 20
 _SUBMIT = (
@@ -233,8 +233,8 @@ class Kept(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A session's position in the queue: `place` (from 1) of `of` waiting sessions, with `workers`
-    live workers. `most_runs` is the user's limit if it delays the session, otherwise 0.
+    """A session's position in the queue, from 1. `of` sessions wait for `workers` live workers.
+    `most_runs` is the user's limit if it delays the session, otherwise 0.
     """
 
     workers: int

@@ -188,7 +188,7 @@ class SharedDayLimit(DayLimit):
         with self._lock:
             if (today := datetime.now(UTC).strftime("%Y-%m-%d")) != self._day:
                 self._begin(today)
-                del self._pending[: self._told_of]  # reported on their own day
+                del self._pending[: self._told_of]  # these costs were reported on their own day
                 self._told_of = 0
             values = (
                 *(self._settings.owner, today, self._process),
@@ -222,7 +222,7 @@ async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, t
 
 class ListTable(ListFile[Row]):
     """A list stored in the database. `before` is the file that holds the list when there is no
-    database. The list counts as created if this file exists or the list was ever changed.
+    database.
     """
 
     def __init__(self, url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> None:

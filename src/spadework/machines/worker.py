@@ -52,7 +52,7 @@ async def run_one(shared: SharedSessions, settings: Settings, session_id: str, w
     elif isinstance(outcome, SpadeworkError | BudgetSpent):
         hint = getattr(outcome, "hint", "")
         await _fail(shared, session_id, f"{outcome} {hint}".strip())
-    elif isinstance(outcome, Exception):  # internal error, reported to the watchers
+    elif isinstance(outcome, Exception):  # report internal errors to the watchers
         _log.error("Session %s broke", session_id, exc_info=outcome)
         said = f"spadework failed with an internal error ({type(outcome).__name__})."
         await _fail(shared, session_id, said)

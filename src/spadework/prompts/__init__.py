@@ -159,9 +159,8 @@ class _Piece(NamedTuple):
 
 
 def shorten_prompt(prompt: Prompt, chars: int) -> str:
-    """Shorten the user message to at most `chars` characters, if possible. Pages are shortened
-    first, then evidence, then the rest. If there are no parts or blocks, the text before the
-    last paragraph is cut, because that paragraph is the task.
+    """Return the user message, shortened to at most `chars` characters if possible. Pages are
+    shortened first, then evidence, then the rest.
     """
     pieces = _pieces(prompt)
     own = {kind: [n for n, piece in enumerate(pieces) if piece.kind == kind] for kind in _ORDER}

@@ -127,7 +127,7 @@ class Admission:
         self._waiting: list[_Waiter] = []
         self._line: list[_Waiter] | None = None  # in admission order; None after a change
         self._inside: Counter[str] = Counter()
-        self._let = Counter[str]()  # number of each user's last admission
+        self._let = Counter[str]()  # sequence number of each user's last admission
         #: Number of sessions that are waiting for their user's answer.
         self.out = 0
         self.closed = False
@@ -154,9 +154,8 @@ class Admission:
     async def place(
         self, most: int, stop: asyncio.Event, told: Told, whose: Whose = NOBODYS
     ) -> AsyncIterator[None]:
-        """Hold a slot until the block ends. First wait until fewer than `most` sessions run,
-        capacity suffices and the user's limit is not reached, or until `stop` is set. `told`
-        receives each new queue position.
+        """Wait until a slot is free or `stop` is set, then hold a slot until the block ends. At
+        most `most` sessions may run at once. `told` receives each new queue position.
         """
         waiter = _Waiter(most, whose, asyncio.get_running_loop(), asyncio.Event())
         with self._lock:

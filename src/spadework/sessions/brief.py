@@ -44,8 +44,8 @@ class Brief:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """Return a new session's brief. A follow-up inherits the earlier questions and answers of
-        the session that it follows. Other sessions use `earlier`. Raises SessionNotFound.
+        """Return the brief of a new session. A follow-up inherits the questions and answers of the
+        session `follows`, and ignores `earlier`. Raises SessionNotFound.
         """
         before = exchanges_before(home, follows) if follows else [(text, "") for text in earlier]
         return cls(question, attachments, follows, *_apart(before))

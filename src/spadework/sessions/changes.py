@@ -28,7 +28,7 @@ from spadework.tools.web.urls import host_of
 from spadework.values import Evidence, Result, Value
 from spadework.visible import visible
 
-#: Maximum entries in a feed. Older ones are dropped.
+#: Maximum number of entries in a feed. Older ones are dropped.
 MOST_ENTRIES = 50
 HOOK_SECONDS = 30.0
 _ATOM = "{http://www.w3.org/2005/Atom}"
@@ -81,9 +81,8 @@ def earlier_run(home: Path, question: str) -> tuple[Listed, Result] | None:
 
 
 def changes_between(home: Path, before: Result, after: Result) -> Changes:
-    """Return two kinds of changes: new quotes and removed quotes. A new quote is on no page of the
-    earlier run. A removed quote is on no page of the later run, although that run read the
-    quote's page again.
+    """Return the new quotes and the removed quotes. A quote is new if no page of the earlier run
+    contains it. It is removed if its page was read again but no page contains it.
     """
     old, new = _pages(home, before), _pages(home, after)
     read_again = {source.url for source in after.sources}
@@ -197,9 +196,9 @@ async def post(url: str, found: Changes) -> None:
 
 
 async def run_again(settings: Settings, question: str, before: Result | None) -> Changes:
-    """Research a question again, and return the changes since `before`. If `before` is None, there
-    are no changes. Until `mark_told` is called, later runs report these changes again. Raises
-    SessionError if the research fails.
+    """Research a question again, and return the changes since `before` (no changes if None). Until
+    `mark_told` is called, later runs report these changes again. Raises SessionError if the
+    research fails.
     """
     fresh = settings.with_(knowledge=False, cache_mb=0, clarify=False, approve=False)
     session = Session.start(question, settings=fresh)

@@ -104,8 +104,8 @@ def checked_address(text: str) -> str:
 
 
 def about(name: str, error: FetchError) -> FetchError:
-    """Return the error with the name of the page or file in front of the message. If the message
-    already contains the name, return the error unchanged.
+    """Return the error with the name of the page or file in front of its message, unless the
+    message already contains it.
     """
     if name in (said := str(error)):
         return error

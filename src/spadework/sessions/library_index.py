@@ -56,7 +56,7 @@ async def index(
 
 
 MOST_DOCUMENTS = 40
-#: Maximum seconds for suggestions, because a user is waiting.
+#: Maximum seconds to find suggestions while a user waits.
 SECONDS = 1.5
 MOST_RELATED = 4
 

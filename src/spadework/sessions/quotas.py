@@ -97,7 +97,7 @@ class DayLimit:
             whole = file.read().rpartition(b"\n")[0]
             self._at += len(whole) + bool(whole)
             for line in whole.splitlines():
-                with suppress(ValueError):  # line truncated by a full disk
+                with suppress(ValueError):  # a full disk may truncate a line
                     _, money = line.split()  # tokens are not limited
                     self._told += float(money)
 

@@ -25,8 +25,8 @@ from spadework.visible import one_line
 
 
 def date_queries(queries: Sequence[Query], freshness: Freshness) -> tuple[Query, ...]:
-    """Return the queries, restricted to the page age that `freshness` requires. For "now", the
-    first query searches news, and the others search the past year.
+    """Restrict the queries to the page age that `freshness` requires. For "now", the first query
+    searches news, and the others search the past year.
     """
     if freshness == "any" or not queries:
         return tuple(queries)

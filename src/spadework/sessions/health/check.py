@@ -256,7 +256,7 @@ async def _check_embeddings(settings: Settings) -> str:
 
 #: Seconds for which a result is reused, to limit the number of checks.
 FRESH_SECONDS = 2.0
-#: Shown instead of the home's path, which is private.
+#: Text shown instead of the path of the home folder, which is private.
 _HOME = "the home"
 
 

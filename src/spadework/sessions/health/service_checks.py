@@ -29,7 +29,7 @@ from spadework.tools.search.provider_choice import LIBRARY, PROVIDERS, names_of,
 from spadework.tools.web.urls import host_of
 from spadework.values import Hit, Query
 
-#: Minimum seconds for each model, even after slow imports.
+#: Minimum seconds to check each model, even after slow imports.
 LEAST_SECONDS = 2.0
 NONE = "no language model is set, so reports are composed from quotes"
 _SET_ONE = "Set OPENAI_API_KEY, or set OPENAI_BASE_URL to use your own server."

@@ -53,9 +53,9 @@ class Figures(NamedTuple):
 # A session that is outside one of these limits gets an alert.
 #: Maximum fraction of the time limit that runs may use.
 MOST_TIME = 0.90
-#: Maximum fraction of model requests that are too long.
+#: Maximum fraction of model requests that may be too long.
 MOST_TOO_LONG = 0.05
-#: Maximum fraction of searches or model calls that fail.
+#: Maximum fraction of searches or model calls that may fail.
 MOST_ERRORS = 0.10
 #: Minimum fraction of a follow-up's searches and pages that must come from a cache.
 LEAST_CACHED = 0.50

@@ -1,5 +1,5 @@
-"""An index of values derived from session folders, rebuilt from them if lost. A value is used only
-if the files it was derived from are unchanged.
+"""An index of values derived from the files of sessions, rebuilt if lost. A value is used only
+while its files are unchanged.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ INDEX, VERSION = "sessions.sqlite", 5
 SETTLED_NS = 2_000_000_000
 #: Batch sizes. The first batch is small, for callers who want only the newest sessions.
 FIRST, MORE = 200, 2_500
-#: Seconds until a message explains the delay.
+#: Seconds after which a message explains the delay.
 LONG_SECONDS = 1.0
 #: Maximum seconds to wait while another process writes.
 BUSY_SECONDS = 2.0
@@ -51,8 +51,8 @@ class Drawn(NamedTuple):
 
 
 class View(NamedTuple):
-    """A type of value to derive from sessions. `draw` derives the value from a session's folder.
-    The value depends only on the files named in `files`.
+    """A kind of value derived from sessions. `draw` derives it from a session's folder, using only
+    the files named in `files`.
     """
 
     name: str

@@ -212,8 +212,8 @@ def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
 
 
 def draw(folder: Path) -> Drawn:
-    """Derive a session's figures and alerts. If the session is unreadable, `value` is an error
-    message. If the session is missing or has no research report, `value` is None.
+    """Derive a session's figures and alerts. The value is an error message if the session is
+    unreadable, or None if it is missing or has no research report.
     """
     try:
         metadata, result = read_metadata(folder), read_result(folder)
