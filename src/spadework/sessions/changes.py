@@ -179,9 +179,7 @@ def check_webhook(url: str) -> None:
 
 
 async def post(url: str, found: Changes) -> None:
-    """Send the changes to a webhook as JSON, with Markdown in the field `text`. Raises
-    SpadeworkError.
-    """
+    """Send the changes to a webhook as JSON, with Markdown in `text`. Raises SpadeworkError."""
     body = found.model_dump(mode="json") | {"text": found.markdown()}
     client = httpx.AsyncClient(
         timeout=HOOK_SECONDS, verify=certificates(), proxy=proxy_for(url), trust_env=False

@@ -92,9 +92,7 @@ async def read_file(path: Path, settings: Settings) -> ReadPage:
 
 
 def checked_address(text: str) -> str:
-    """Check a URL, and return it in the form used for requests. Raises SettingsError if it is
-    malformed.
-    """
+    """Return a URL in the form used for requests. Raises SettingsError if it is malformed."""
     try:
         return check_url(text)
     except NotAllowed as error:

@@ -75,9 +75,7 @@ async def admitted(
     stop: asyncio.Event,
     progress: Callable[[str], None] | None,
 ) -> AsyncIterator[None]:
-    """Wait for a free slot with the run's clock paused, then apply the limits that sessions
-    share.
-    """
+    """Wait for a free slot with the run's clock paused, then apply the sessions' shared limits."""
     replayed = budget.replayed is not None
     backend = backend_of(settings)
     sharing = nullcontext() if replayed else backend.limits_shared(settings, session_id)
@@ -296,9 +294,7 @@ class Session:
         self._stop.set()
 
     def answer(self, text: str) -> None:
-        """Answer an `Asked` event with text, one of its options, or one topic per line. "" means
-        yes.
-        """
+        """Answer an `Asked` event with text, an option, or one topic per line. "" means yes."""
         self._answers.put_nowait(text)
 
     async def result(self, watch: Callable[[Event], None] | None = None) -> Result:
@@ -376,9 +372,7 @@ class Session:
 
     @property
     def elsewhere(self) -> bool:
-        """True if workers run the session. Replays and sessions with added providers run in this
-        process.
-        """
+        """True if workers run the session, unless it is a replay or has added providers."""
         own = bool(self._replay or self._providers)
         return not own and by_workers(self.session_id, self.brief, self.settings)
 
@@ -439,9 +433,7 @@ class Session:
         return self.gathering.events()
 
     async def _answered(self) -> str:
-        """Return the user's answer, or "" if the session is stopped or the answer comes too
-        late.
-        """
+        """Return the user's answer, or "" if the session was stopped or the answer is too late."""
         with quotas.stepped_out(self.settings), suppress(TimeoutError, Stopped):
             return await unless_stopped(self._stop, self._answers.get(), seconds=USER_SECONDS)
         return ""

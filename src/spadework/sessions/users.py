@@ -82,9 +82,7 @@ class ListFile(Generic[Row]):
 
     @contextmanager
     def edit(self) -> Iterator[list[Row]]:
-        """Yield the rows for editing, then write them back. Raises SettingsError if the file is
-        damaged.
-        """
+        """Yield the rows for editing, then write them. Raises SettingsError for a damaged file."""
         make_folder(self.path.parent)
         with FileLock(self.path.with_name(f".{self.path.name}.lock"), mode=0o600):
             rows = self.read()
@@ -204,9 +202,7 @@ class Tokens:
         return gone
 
     def user_of(self, token: str) -> User | None:
-        """Return the user to whom a token belongs, or None. Tokens are compared in constant
-        time.
-        """
+        """Return the user of a token, or None. Tokens are compared in constant time."""
         given = _hash(token)
         found = [one for one in self.list.current() if hmac.compare_digest(one.sha256, given)]
         return User(found[0].user, frozenset(found[0].scopes)) if found else None

@@ -1,6 +1,4 @@
-"""The groups of fields that make up `Settings`, and warnings about unknown environment
-variables.
-"""
+"""The groups of fields of `Settings`, and warnings about unknown environment variables."""
 
 from __future__ import annotations
 

@@ -67,9 +67,7 @@ _OVER = ("completed", "time_limited", "budget_limited")
 
 
 async def experience(home: Path) -> list[Took]:
-    """Return what finished runs used, such as seconds and tokens, newest first. Return [] if the
-    disk is slow.
-    """
+    """Return what finished runs used, newest first, or [] if the disk is slow."""
     with suppress(TimeoutError, OSError):
         async with asyncio.timeout(SECONDS):
             return await on_disk(took_before, home)
@@ -77,9 +75,7 @@ async def experience(home: Path) -> list[Took]:
 
 
 def took_before(home: Path) -> list[Took]:
-    """Return what finished runs used, such as seconds and tokens, newest first. This reads the
-    disk.
-    """
+    """Read from disk what finished runs used, such as seconds and tokens, newest first."""
     newest = islice(view_sessions(home, _VIEW, lambda text: None), NEWEST)
     return [Took(*value) for _, value in newest if value]
 

@@ -64,9 +64,7 @@ class Records:
 
     @classmethod
     async def begin(cls, folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Self:
-        """Open a session's records, and write the metadata of a new session. Raises
-        SessionUnreadable.
-        """
+        """Open a session's records. Write a new session's metadata. Raises SessionUnreadable."""
         fresh = not (folder / METADATA).exists()
         try:
             metadata = await begin_metadata(folder, brief, settings, limits)
@@ -168,9 +166,7 @@ class Records:
 async def begin_metadata(
     folder: Path, brief: Brief, settings: Settings, limits: Limits
 ) -> Metadata:
-    """Return a session's metadata, writing it first if the session is new. Raises
-    SessionUnreadable.
-    """
+    """Return a session's metadata. Write it first for a new session. Raises SessionUnreadable."""
     if (folder / METADATA).exists():
         return await on_disk(read_metadata, folder)
     # Store only settings that were given explicitly. The others may come from the environment,
@@ -201,9 +197,7 @@ async def begin_metadata(
 
 
 def delete_session(home: Path, session_id: str) -> None:
-    """Delete a session and the plans stored for its question. Raises SessionNotFound or
-    SessionBusy.
-    """
+    """Delete a session and its question's stored plans. Raises SessionNotFound or SessionBusy."""
     folder = session_folder(home, session_id)
     with hold_session(folder):
         # Allow damaged sessions to be deleted too.

@@ -86,9 +86,7 @@ class Checkpoints(AfterTelling, AsyncSqliteSaver):
 
 
 def checkpoints_of(session_id: str, journal: Journal, record: Record) -> AfterTelling:
-    """Return a session's checkpoints. If a worker runs the session, they are in the shared
-    database.
-    """
+    """Return a session's checkpoints, from the shared database if a worker runs the session."""
     if (claim := claim_on(session_id)) is None:
         return Checkpoints(journal, record)
     shared: AfterTelling = shared_backend().checkpoints(claim, record)

@@ -63,9 +63,7 @@ class Late:
         self._hangs = False
 
     def sentences(self) -> list[str]:
-        """Return a message for each file that could not be written in time. No message is returned
-        twice.
-        """
+        """Return a message, once, for each file that could not be written in time."""
         untold, self._untold = self._untold, []
         return [
             f"{name} could not be written because the disk does not answer. Nothing more of this"
