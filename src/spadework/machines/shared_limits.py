@@ -113,9 +113,7 @@ async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[No
 
 @asynccontextmanager
 async def database_soon(settings: Settings) -> AsyncIterator[Database | None]:
-    """Open the configured database. Yields None if none is configured, or if it cannot be opened
-    in time.
-    """
+    """Open the configured database. Yields None if there is none or it cannot be opened in time."""
     async with AsyncExitStack() as stack:
         if settings.database_url is None or time.monotonic() < _away_until:
             yield None

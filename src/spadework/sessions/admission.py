@@ -44,9 +44,7 @@ class Stock:
         self._before = self.used()
 
     def fits(self, inside: int) -> bool:
-        """Return whether another session fits when the `inside` running sessions use their full
-        allowance.
-        """
+        """Return whether a session fits if `inside` running sessions use their full allowance."""
         limit = self.limit()
         expected = max(self.used(), self._before + inside * self.each)
         return limit is None or expected + self.each + self.spare <= limit
@@ -84,9 +82,7 @@ _STOCKS = (
 
 
 def give_back() -> None:
-    """Return unused memory to the system. Otherwise, glibc would retain a third of the process's
-    memory after fifty runs.
-    """
+    """Release unused memory. After fifty runs, glibc would retain a third of the process memory."""
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 

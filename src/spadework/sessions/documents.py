@@ -156,9 +156,7 @@ MOST_CHARS = 60_000
 
 
 def excerpt(text: str, query: str, fits: Callable[[str], bool]) -> str:
-    """Return the longest excerpt that satisfies `fits`, preferably around the best matches of the
-    query.
-    """
+    """Return the longest excerpt satisfying `fits`, preferably around the query's best matches."""
     spans = _best(text[:MOST_CHARS], query)
     size = largest(min(len(text), MOST_CHARS), lambda chars: fits(_show_spans(text, spans, chars)))
     return _show_spans(text, spans, size)

@@ -181,9 +181,7 @@ class Researching:
 
 
 class Session:
-    """A question and its run. Create a session with `start` or `resume`, and run it with `events`
-    or `result`.
-    """
+    """A question and its run, created by `start` or `resume` and run by `events` or `result`."""
 
     def __init__(self, session_id: str, brief: Brief, settings: Settings, budget: Budget) -> None:
         self.session_id = session_id

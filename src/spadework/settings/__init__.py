@@ -85,9 +85,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
 
     @classmethod
     def load(cls, **given: Any) -> Self:
-        """Return settings from the environment and `given`, in which None means "not given".
-        Raises SettingsError.
-        """
+        """Return settings from the environment and `given`, ignoring None. Raises SettingsError."""
         asked = {name: value for name, value in given.items() if value is not None}
         try:
             made = cls(**asked)

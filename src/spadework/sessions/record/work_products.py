@@ -268,9 +268,7 @@ def drawn_progress(course: Course, result: Result | None) -> Progress:
 def drawn_work(
     folder: Path, course: Course, metadata: Metadata, result: Result | None
 ) -> dict[str, bytes]:
-    """Return the files about searches and topics, keyed by file name. Page texts are read from the
-    session's `folder`.
-    """
+    """Return the files about searches and topics, keyed by name, using page texts in `folder`."""
 
     def text_of(content_hash: str) -> str | None:
         with suppress(SessionUnreadable):

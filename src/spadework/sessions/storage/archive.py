@@ -1,4 +1,6 @@
-"""Export finished sessions to zip files, and import them. What could affect other runs is left out."""
+"""Export finished sessions to zip files, and import them. Anything that could affect other runs is
+left out.
+"""
 
 from __future__ import annotations
 

@@ -370,9 +370,7 @@ _KINDS = {
 
 
 class SessionFile(Value):
-    """A session's file, with its size in bytes. If the file holds a source's text, `kind` is the
-    source's document type.
-    """
+    """A session's file and its size in bytes. For a source's text, `kind` is its document type."""
 
     name: str
     kind: str

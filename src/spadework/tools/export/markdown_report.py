@@ -125,9 +125,7 @@ def fragment_link(url: str, quote: str) -> str:
 
 
 def safe_url(url: str) -> str:
-    """Return a web or library URL encoded for a link, or "" for any other URL. The fragment of a
-    web URL is dropped.
-    """
+    """Encode a web URL (without its fragment) or a library URL for a link. Return "" for others."""
     if url.startswith(_LIBRARY):
         return _percent(url)
     try:
@@ -232,9 +230,7 @@ class _Drawn:
 
 
 def place_of(source: Source, quotes: Iterable[Evidence], say: Phrases) -> str:
-    """Return where a source was published, its type, and its language if that differs from the
-    report's language.
-    """
+    """Return where a source was published, its type, and its language unless it is the report's."""
     told = language_of(" ".join(e.quote for e in quotes if e.kind in ("text", "item")))
     foreign = language(told).own_name or told if told and told != say.language else ""
     kind = say(f"kind_{source.kind}") if source.kind else ""

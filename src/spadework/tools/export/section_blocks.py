@@ -88,9 +88,7 @@ def _with_sentences(block: Set, sentences: Iterator[Sentence]) -> Set:
 
 
 def _marked_once(block: Set, ledger: Mapping[str, Evidence]) -> Set:
-    """Keep only the last citation mark if all sentences of an item or a table row cite the same
-    pages.
-    """
+    """Keep only the last citation mark if all sentences of an item or row cite the same pages."""
     width = max(1, len(block.columns)) if block.form == "table" else 1
     made: list[Sentence] = []
     for start in range(0, len(block.items), width):

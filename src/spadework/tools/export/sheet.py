@@ -223,9 +223,7 @@ class Proven:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Everything that an export shows. `explained` explains the conclusion sign, or is "" if the
-    sign is not used.
-    """
+    """Everything an export shows. `explained` explains the conclusion sign, or is "" if unused."""
 
     title: tuple[Run, ...]
     facts: tuple[str, ...]

@@ -103,9 +103,7 @@ def decode(body: bytes, charset: str = "") -> str:
 
 
 def decode_body(body: bytes, charset: str = "") -> Decoded:
-    """Return a document's text and charset. `charset` comes from the server and may be wrong or
-    "".
-    """
+    """Return a document's text and charset. The server's `charset` can be wrong or ""."""
     marked = "utf-8-sig" if body.startswith(codecs.BOM_UTF8) else utf_16(body)
     if marked:
         return Decoded(body.decode(marked, "replace"), marked)
@@ -162,9 +160,7 @@ def _by_its_letters(body: bytes, declared: list[str]) -> Decoded:
 
 
 def _likely(body: bytes) -> Mapping[str, float]:
-    """Return the likelihood (0–1) of each charset, or {} if there are too few letters for a
-    guess.
-    """
+    """Return the likelihood (0–1) of each charset, or {} if there are too few letters to guess."""
     seen = body[:_LOOKED_AT]
     if not _letters(seen):
         seen = b" ".join(_lines(body))

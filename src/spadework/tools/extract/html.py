@@ -219,9 +219,7 @@ def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
 
 
 def _outside_frame(blocks: list[Block]) -> list[Block]:
-    """Return the blocks outside boilerplate elements. Link lists are left out if other text
-    remains.
-    """
+    """Return the blocks outside boilerplate elements, without link lists if other text remains."""
     inside = [block for block in blocks if not _is_furniture(block)]
     told = [block for block in inside if block.link_chars * 2 <= block.chars]
     return told if any(block.kind not in _HEADINGS for block in told) else inside

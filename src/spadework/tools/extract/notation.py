@@ -61,9 +61,7 @@ def raised(base: str, text: str, following: str = "") -> str:
 
 
 def lowered(base: str, text: str, following: str = "") -> str:
-    """Write the subscript `text` between `base` and `following`, with `_` except in chemical
-    formulas.
-    """
+    """Write a subscript between `base` and `following`, with `_` except in chemical formulas."""
     core = text.strip()
     if not any(map(str.isalnum, core)) or len(core) > _MOST_CHARS or not base.strip():
         return text

@@ -38,9 +38,7 @@ def part(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def words(answer: Mapping[str, Any], name: str) -> str:
-    """Return the field `name` as one line, or "". If the field is an object, return its name, type
-    or URL.
-    """
+    """Return the field `name` (for an object, its name, type or URL) as one line, or ""."""
     found = answer.get(name)
     if isinstance(found, dict):
         found = found.get("name") or found.get("type") or found.get("url")
@@ -81,9 +79,7 @@ def read_readme(text: object, media_type: str, url: str) -> Extracted | None:
 
 
 def unpack_base64(content: object) -> bytes:
-    """Decode base64 text, or return b"" if `content` is not text. Raises Unreadable if it is
-    invalid.
-    """
+    """Decode base64 text, or return b"" for other types. Raises Unreadable for invalid text."""
     try:
         return base64.b64decode(content if isinstance(content, str) else "", validate=False)
     except (binascii.Error, ValueError):

@@ -142,9 +142,7 @@ class Package:
         return relations
 
     def about(self, markdown: str, *, title: str = "", kind: str) -> Extracted:
-        """Return Markdown with the Office file's metadata. `title` is used if the metadata has no
-        title.
-        """
+        """Return Markdown with the file's metadata, using `title` if the metadata has no title."""
         core = self.tree("docProps/core.xml")
         said = {tag(part): text(part) for part in core} if core is not None else {}
         if said.get("creator") in _TEMPLATES:
@@ -153,9 +151,7 @@ class Package:
         return described(said, blocks([markdown, self.unread()]), title=title, kind=kind)
 
     def unread(self, known: Collection[str] = ()) -> str:
-        """Return a line that names the unread parts, leaving out the parts in `known`. Return ""
-        if there are none.
-        """
+        """Return a line naming the unread parts not in `known`, or "" if there are none."""
         left = [
             name
             for name in self.names

@@ -44,9 +44,7 @@ def as_parent(traits: tuple[str, ...]) -> list[str]:
 
 
 class PageView:
-    """A page's blocks and their features. The scorer ignores features for which it has no
-    weight.
-    """
+    """A page's blocks and their features. The scorer ignores features without a weight."""
 
     def __init__(self, blocks: list[Block]) -> None:
         self.blocks = blocks
@@ -141,9 +139,7 @@ class Sums:
 
 
 def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: list[float]) -> Frame:
-    """Return the element that, taken as the content, has the best expected F1. Inner elements win
-    ties.
-    """
+    """Return the element with the best expected F1 as the content. Inner elements win ties."""
     likely = Sums([block.chars * chance for block, chance in zip(blocks, chances, strict=True)])
     expected = likely.of(0, len(blocks)) + 1e-9
     best, found = -1.0, frames[0]

@@ -46,9 +46,7 @@ _WRAPS = ((r"\(", r"\)"), (r"\[", r"\]"), ("$$", "$$"), ("$", "$"))
 
 
 def flatten(tree: LexborHTMLParser, source: str) -> None:
-    """Convert superscripts, subscripts, footnote marks and formulas drawn with HTML elements to
-    plain text.
-    """
+    """Convert superscripts, subscripts, footnote marks and formulas drawn in HTML to plain text."""
     noted = ",a[href*='#']" if _TOUCHING.search(source) else ""
     done: set[int] = set()
     for node in reversed(tree.css(_RAISED + noted)):  # Inner elements come first.

@@ -113,9 +113,7 @@ def types_of(thing: Json) -> list[str]:
 
 
 def title_of(found: Metadata) -> str:
-    """Return the page's headline, chosen by comparing its headings with its title. Return "" if it
-    has neither.
-    """
+    """Return the page's headline, based on its headings and title, or "" if it has neither."""
     named = found.meta.get("og:title") or found.meta.get("twitter:title") or found.title
     site = found.meta.get("og:site_name", "").lower()
     headings = [text for text in found.headings if text.lower() != site]

@@ -240,9 +240,7 @@ class Walker:
             self._line.code(text)
 
     def _is_done(self, node: LexborNode, tag: str, attributes: dict[str, str | None]) -> bool:
-        """Emit an element if it is code or a data table. Return True if the element needs no
-        further processing.
-        """
+        """Emit code or a data table. Return True if the element needs no further processing."""
         if tag in elements.VERBATIM:
             self._emit_code(code_text(node), language(node))
         elif is_listing(node, tag, attributes):
@@ -374,9 +372,7 @@ def _sets_apart(attributes: dict[str, str | None]) -> bool:
 
 
 def _take_title(node: LexborNode, kind: str) -> str:
-    """Return the label to put in front of a callout's text, such as `Danger: `, and remove the
-    title that it replaces.
-    """
+    """Return a callout's label, such as `Danger: `, and remove the title the label replaces."""
     text = plain(node.text())
     titles = [title for title in node.css(_TITLES) if title != node][:1]
     titles += [part for part in node.iter() if plain(part.text()).lower() == kind.lower()][:1]

@@ -197,9 +197,7 @@ def _baseline(text_page: Any, place: int) -> float:
 
 
 def _letter(text: str) -> int:
-    """Return the index of the middle letter, skipping punctuation, which may be set in another
-    font.
-    """
+    """Return the index of the middle letter, skipping punctuation, which can be in another font."""
     letters = [place for place, sign in enumerate(text) if sign.isalpha()]
     return letters[len(letters) // 2] if letters else 0
 

@@ -72,9 +72,7 @@ def has_pillow() -> bool:
 
 
 def lines_in(image: Image.Image) -> list[Seen]:
-    """Return the lines of text in a picture, or [] if Tesseract is missing, fails or has no time
-    left.
-    """
+    """Return a picture's text lines, or [] if Tesseract is missing, fails or has no time left."""
     seconds = min(SECONDS, reading_until() - time.monotonic())
     if not has_ocr() or seconds <= 0:
         return []
@@ -101,9 +99,7 @@ def text_in(image: Image.Image) -> str:
 
 
 def _on_white(image: Image.Image) -> Image.Image:
-    """Convert an image to grey on a white background, because transparent parts would turn
-    black.
-    """
+    """Convert an image to grey on white, because transparent parts would turn black."""
     if image.mode not in ("RGBA", "LA", "PA") and "transparency" not in image.info:
         return image.convert("L")
     from PIL import Image  # Pillow is optional.
