@@ -104,9 +104,7 @@ class Coverage(Value):
 
 
 class Round(Value):
-    """The amount of evidence, the mean score (0..1) and the mean quality (0..10) before and after
-    a round of research.
-    """
+    """The evidence count, mean score (0..1) and mean quality (0..10) before and after a round."""
 
     number: int
     evidence_before: int

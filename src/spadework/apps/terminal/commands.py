@@ -115,9 +115,7 @@ def how_to_answer() -> str:
 
 
 def choice(options: Sequence[str], line: str) -> str | None:
-    """Return the option whose number was typed, or None if there is no such option. Return any
-    other text as it is.
-    """
+    """Return the option whose number was typed (None if there is none), or else the text."""
     said = one_line(line, 2_000)
     if not options or not said.rstrip(".").isdecimal():
         return said
