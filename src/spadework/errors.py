@@ -130,7 +130,7 @@ class SessionNotFound(SessionError):
 
 
 class SessionUnreadable(SessionError):
-    """A session's files are damaged. `why` explains one fault."""
+    """A session's files are damaged. `why` describes the damage."""
 
     why = ""
 

@@ -343,7 +343,7 @@ class ViewModel:
         return view
 
     def _source(self, event: Reading | Read) -> str:
-        """Move the event's source to the end of `sources`. Return its row's name on the page."""
+        """Move the event's source to the end of `sources`, and return the name of its table row."""
         known = self.sources.pop(event.url, None)
         source = known or SourceView(len(self.sources) + 1, event.url)
         self.sources[event.url] = source

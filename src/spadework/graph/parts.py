@@ -385,7 +385,7 @@ class PageCache:
         return [one for one in found if self._may_see(one.entry)]
 
     async def page(self, url: str, since: datetime | None) -> Entry | None:
-        """Return the page at a URL if fetched since `since`, else None."""
+        """Return the stored page at a URL, or None if it is missing or older than `since`."""
         if self._store is None or self.problem or since is None:
             return None
         entry = await self._answer(self._store.find(url, since=since), None)

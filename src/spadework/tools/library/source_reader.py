@@ -74,7 +74,7 @@ class File:
 
     @property
     def media_type(self) -> str:
-        """The media type of the file's kind."""
+        """The media type, such as text/markdown."""
         return MEDIA_TYPES[f".{self.kind}"]
 
 

@@ -230,9 +230,7 @@ class Vectors:
             self._forget(which, (self._key[0], json.dumps(gone)))
 
     def forget_others(self, marks: Collection[str]) -> None:
-        """Delete the passage locations of all indexes except those in `marks`, and vectors that are
-        no longer used.
-        """
+        """Delete the passage locations of indexes not in `marks`, and unused vectors."""
         self._forget("mark NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(marks)),))
 
     def _forget(self, which: str, values: tuple[str, ...]) -> None:

@@ -98,7 +98,7 @@ class SearchCache:
         text = await asyncio.to_thread(self._on_file, lambda db: self._read(db, key))
         try:
             return None if text is None else _HITS.validate_json(text)
-        except ValidationError:  # another version wrote it
+        except ValidationError:  # stored by another version
             return None
 
     async def put(self, provider: str, query: Query, limit: int, hits: list[Hit]) -> None:
