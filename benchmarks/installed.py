@@ -22,8 +22,9 @@ from pathlib import Path
 
 import lxml.html
 
+from spadework.tools.library.full_text import needed_words, related_packages
 from spadework.tools.library.installed import installed_packages
-from spadework.tools.library.library import Library, related_packages
+from spadework.tools.library.library import Library
 
 #: Questions of a module, hits that are looked at, and the words that a question has.
 MOST, FIRST = 2, 5
@@ -83,7 +84,7 @@ async def main(options: argparse.Namespace) -> None:
         found = [of_module(hit.url, hit.title, module) for hit in hits]
         ranks.append(found.index(True) if any(found) else FIRST)
         unnamed = question.removesuffix(" in Python?") + "?"
-        read = related_packages(unnamed)
+        read = related_packages(needed_words(unnamed))
         hits = await library.search(unnamed, limit=FIRST)
         found = [of_module(hit.url, hit.title, module) and "python" in read for hit in hits]
         related.append(found.index(True) if any(found) else FIRST)

@@ -8,6 +8,7 @@ import pytest
 
 from spadework.tools.library import installed
 from spadework.tools.library.document import Document
+from spadework.tools.library.full_text import stems
 from spadework.tools.library.installed import (
     Package,
     package_at,
@@ -210,6 +211,7 @@ def test_a_question_about_something_else_names_no_package(text):
     ("words", "found"),
     [
         ((("steel",), ("wood",)), {"spoon"}),
+        ((("everybodi",), ("quick",)), {"spoon"}),  # stems of "everybody" and "quickly"
         ((("steel",), ("quixotic",)), {"spoon"}),  # a word that no file has does not count
         ((("steel",), ("warm",), ("brown",)), set()),  # one word to a file
         ((("wants",),), set()),  # only in a test
@@ -222,4 +224,7 @@ def test_packages_are_found_by_the_words_of_a_file(site, monkeypatch, words, fou
     python = Package("python", "3.11", site.parent, ())
     monkeypatch.setattr(installed, "installed_packages", lambda: [site])
     monkeypatch.setattr(installed, "package_at", lambda at: package_at(at) if at else python)
-    assert installed.packages_with.__wrapped__(words) == found
+    assert installed.packages_with(words, stems) == found
+    (site / "METADATA").write_bytes(b"Name: \xff\n")
+    (site / "RECORD").write_bytes(b"spoon/pan.py,,many\n")
+    assert installed.packages_with(words, stems) == set(), "a broken package is left out"

@@ -15,6 +15,7 @@ from spadework.settings import Settings
 from spadework.tools.library import library as module
 from spadework.tools.library.build import StoreWriter
 from spadework.tools.library.document import Document, cut_document
+from spadework.tools.library.full_text import Words
 from spadework.tools.library.library import Library, Plan
 from spadework.tools.search.provider_choice import LibrarySearch
 from spadework.values import Query
@@ -25,12 +26,12 @@ PYTEST = Query(text="How does pytest stir soup?")
 
 class Builder:
     """Stands in for the build: an index of one description, and of one page per package read
-    whole ("all" where every one is). Questions are about the package "soup", or about "bread".
+    whole ("all" where every one is). The package "soup" is related to every question.
     """
 
     def __init__(self) -> None:
         self.built: list[str] = []
-        self.words: list[tuple[tuple[str, ...], ...]] = []
+        self.words: list[Words] = []
         self.cancelled = 0
         self.free = asyncio.Event()
         self.free.set()
@@ -53,16 +54,16 @@ class Builder:
                 text = f"# {name}\n\nSoup is stirred as {name} says, slowly and {name}.\n"
                 store.add(cut_document(Document(f"library://{name}-1/README.md", name, text)))
 
-    def packages_with(self, words: tuple[tuple[str, ...], ...]) -> frozenset[str]:
+    def related_packages(self, words: Words) -> frozenset[str]:
         self.words.append(words)
-        return frozenset(["bread" if ("bread",) in words else "soup"])
+        return frozenset(["soup"])
 
 
 @pytest.fixture
 def builder(monkeypatch: pytest.MonkeyPatch) -> Builder:
     made = Builder()
     monkeypatch.setattr(module, "build", made)
-    monkeypatch.setattr(module, "packages_with", made.packages_with)
+    monkeypatch.setattr(module, "related_packages", made.related_packages)
     return made
 
 
@@ -100,7 +101,7 @@ async def test_a_search_that_gives_up_leaves_the_build_to_the_next(builder, tmp_
 async def test_words_choose_packages_until_a_search_names_one(builder, tmp_path):
     library = await lazy(tmp_path)
     assert await found(library, ANYTHING) == {"description", "soup"}
-    assert set(builder.words) == {(("soup",), ("stir",))}
+    assert builder.words == [{("soup",), ("stir",)}]
     assert "pytest" in await found(library, PYTEST)
     await found(library, ANYTHING)
     assert [built.split()[0] for built in builder.built] == ["soup", "pytest"]
@@ -110,11 +111,19 @@ async def test_words_choose_packages_until_a_search_names_one(builder, tmp_path)
 async def test_everything_is_read_if_further_words_need_more(builder, tmp_path):
     library = await lazy(tmp_path)
     await found(library, ANYTHING)
-    await found(library, Query(text="How is soup eaten?"))
+    await found(library, Query(text="How do I stir soup?"))
     assert builder.built == ["soup"]
     assert "all" in await found(library, Query(text="How is soup stirred with bread?"))
     assert "all" in await found(library, PYTEST)
     assert builder.built == ["soup", "all"]
+    await library.close()
+
+
+async def test_the_first_words_choose_packages_also_after_a_build_without_words(builder, tmp_path):
+    library = await lazy(tmp_path)
+    await library.build()
+    await asyncio.gather(found(library, ANYTHING), found(library, Query(text="stir soup")))
+    assert builder.built == ["", "soup"]
     await library.close()
 
 

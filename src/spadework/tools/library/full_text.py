@@ -14,6 +14,7 @@ import tantivy
 
 from spadework.errors import SearchError
 from spadework.tools.library.document import plain_name
+from spadework.tools.library.installed import packages_with
 from spadework.tools.library.source_reader import KINDS
 from spadework.tools.ranking.query_operators import Only
 from spadework.tools.ranking.relevance import query_terms
@@ -273,6 +274,23 @@ def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked
         practical=bool(_HOW.search(text)),
         comparing=bool(_COMPARES.search(text)),
     )
+
+
+#: All installed documentation is about Python, so a passage need not contain "python" to match.
+UNDERSTOOD = frozenset(("python",))
+Words = frozenset[tuple[str, ...]]
+
+
+def needed_words(question: str) -> Words:
+    """Return the words, as stems, that a passage must contain to answer a question."""
+    terms = parse_question(question, UNDERSTOOD).terms
+    return frozenset(term.words or (term.text,) for term in terms if term.needed)
+
+
+def related_packages(words: Words) -> frozenset[str]:
+    """Return the packages to read in full for a question that names none."""
+    finder = StemFinder(stem for word in words for stem in word)
+    return packages_with(sorted(words), finder.find)
 
 
 def rarest_terms(question: Asked, weights: Mapping[str, float]) -> Asked:

@@ -14,9 +14,18 @@ import sys
 import sysconfig
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set as AbstractSet,
+)
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path, PurePosixPath
 from types import ModuleType
@@ -33,7 +42,7 @@ from spadework.tools.library.docstrings import (
     module_markdown,
 )
 from spadework.tools.library.document import Document, Part
-from spadework.tools.library.python_sources import Module, Sources, public_names, text_of
+from spadework.tools.library.python_sources import MAX_CHARS, Module, Sources, public_names, text_of
 from spadework.tools.text.passages import headings
 from spadework.tools.text.tokens import is_ordinary
 
@@ -103,14 +112,17 @@ def packages_in(text: str) -> frozenset[str]:
 HELD = 0.5
 
 
-@lru_cache(maxsize=100)
-def packages_with(words: tuple[tuple[str, ...], ...]) -> frozenset[str]:
+def packages_with(
+    words: Sequence[Collection[str]], find: Callable[[str], AbstractSet[str]]
+) -> frozenset[str]:
     """Return the installed packages that have a file with enough of the words (see HELD). Each word
-    is a tuple of stems. Words that occur in no file are ignored.
+    is given as stems, and `find` returns the stems in a text. Words in no file are ignored.
     """
     found: dict[str, list[list[int]]] = {}
     for place in (None, *installed_packages()):
-        found[package_name(place)] = list(_numbers_of(words, package_at(place)))
+        with suppress(Exception):  # the build reports packages that cannot be read
+            texts = _texts(package_at(place))
+            found[package_name(place)] = [_held(words, find(text)) for text in texts]
     files = [numbers for held in found.values() for numbers in held]
     counts = Counter(itertools.chain.from_iterable(files))
     weights = {number: math.log(1 + len(files) / count) for number, count in counts.items()}
@@ -122,16 +134,20 @@ def packages_with(words: tuple[tuple[str, ...], ...]) -> frozenset[str]:
     )
 
 
-def _numbers_of(words: Iterable[Iterable[str]], package: Package) -> Iterator[list[int]]:
-    """Yield, for each text file of a package, the indexes of the words that it contains."""
-    encoded = [[stem.encode() for stem in stems] for stems in words]
+def _texts(package: Package) -> Iterator[str]:
+    """Yield the texts of a package's sources and documentation."""
     for file in package.files:
-        if file.endswith(_TEXTS) and not _OUTSIDE.search(file):
-            try:
-                text = (package.root / file).read_bytes().lower()
-            except OSError:
-                continue
-            yield [n for n, stems in enumerate(encoded) if all(stem in text for stem in stems)]
+        is_text = file.endswith(tuple(_READERS)) and not _NOT_DOCUMENTATION.search(file)
+        if (is_text or file.endswith((".py", ".pyi"))) and not _OUTSIDE.search(file):
+            path = package.root / file
+            if path.is_file() and path.stat().st_size <= (
+                MAX_DESCRIPTION if is_text else MAX_CHARS
+            ):
+                yield text_of(path)
+
+
+def _held(words: Sequence[Collection[str]], stems: AbstractSet[str]) -> list[int]:
+    return [number for number, word in enumerate(words) if stems >= {*word}]
 
 
 def _is_name(text: str, word: str) -> bool:
@@ -165,7 +181,6 @@ def package_at(place: Path | None) -> Package:
 
 
 _READERS = {".md": clean_markdown, ".rst": extract_rst, ".txt": extract_text}
-_TEXTS = (".py", ".pyi", *_READERS)
 _KINDS = {"text/markdown": ".md", "text/x-rst": ".rst", "text/plain": ".txt"}
 _OUTSIDE = re.compile(
     r"(?:^|/)(?:\.[^/]*|tests?|testdata|_?vendor(?:ed)?|typeshed|third_?party|site-packages|dist-packages|node_modules|__pycache__|idlelib|lib2to3|turtledemo|"

@@ -21,8 +21,8 @@ from typing import Self, TypeVar
 
 from spadework.errors import NotAllowed, SearchError, SettingsError, Unreadable
 from spadework.tools.library.document import DAMAGED, Document, Skipped, StoreReader
-from spadework.tools.library.full_text import parse_question
-from spadework.tools.library.installed import installed_packages, packages_in, packages_with
+from spadework.tools.library.full_text import UNDERSTOOD, Words, needed_words, related_packages
+from spadework.tools.library.installed import installed_packages, packages_in
 from spadework.tools.library.search import Dense, Searcher, no_passages, passages
 from spadework.tools.library.source_reader import collections, files
 from spadework.tools.ranking.embedder import Meaning, fill
@@ -170,14 +170,6 @@ async def _attend(process: Process, plan: Plan, progress: Callable[[str], None])
 
 
 T = TypeVar("T")
-#: All installed documentation is about Python, so a passage need not contain "python" to match.
-_UNDERSTOOD = frozenset(("python",))
-
-
-def related_packages(question: str) -> frozenset[str]:
-    """Return the packages to read in full for a question that names none."""
-    terms = parse_question(question, _UNDERSTOOD).terms
-    return packages_with(tuple(term.words or (term.text,) for term in terms if term.needed))
 
 
 class Shelved:
@@ -191,7 +183,10 @@ class Shelved:
         self._building: asyncio.Task[Searcher] | None = None
         self._widening: asyncio.Task[None] | None = None
         self._failed = Counter[str]()
-        self._is_named = False
+        self._is_named, self._needs_all = False, False
+        self._words: Words | None = None
+        self._related = frozenset[str]()
+        self._choosing = asyncio.Lock()
         self._anew = False
         self._lock = asyncio.Lock()
 
@@ -249,7 +244,7 @@ class Shelved:
     async def _read(self, wanted: Plan) -> Searcher:
         if not await asyncio.to_thread(wanted.folder.exists):
             await build(wanted, self._progress)
-        understood = frozenset[str]() if wanted.paths else _UNDERSTOOD
+        understood = frozenset[str]() if wanted.paths else UNDERSTOOD
         return await asyncio.to_thread(Searcher, wanted.folder, understood)
 
     @property
@@ -268,8 +263,8 @@ class Shelved:
 
     async def widen(self, text: str) -> None:
         """Read in full the packages named in a text. As long as no text has named any, read the
-        packages that contain the first text's words, and all packages if later texts need more.
-        Raises SettingsError or SearchError.
+        packages related to the first text, and all packages once a text has other words. Raises
+        SettingsError or SearchError.
         """
         if self._plan.named is None:
             return
@@ -282,14 +277,21 @@ class Shelved:
 
     async def _wider(self, text: str) -> Plan:
         named = await asyncio.to_thread(packages_in, text)
-        self._is_named = self._is_named or bool(named)
-        if not self._is_named:
-            named = await asyncio.to_thread(related_packages, text)
+        async with self._choosing:
+            self._is_named = self._is_named or bool(named)
+            if not self._is_named:
+                await self._relate(needed_words(text))
         if self._plan.named is None:
             return self._plan
-        if self.searcher and not self._is_named and not named <= self._plan.named:
+        if self._needs_all:
             return self._whole
-        return narrowed(self._whole, named | self._plan.named)
+        return narrowed(self._whole, named | self._related | self._plan.named)
+
+    async def _relate(self, words: Words) -> None:
+        if self._words is None:
+            self._related = await asyncio.to_thread(related_packages, words)
+            self._words = words
+        self._needs_all = self._needs_all or not words <= self._words
 
     async def _swap(self, wanted: Plan) -> None:
         async with self._lock:

@@ -183,7 +183,7 @@ def _agreement(text: str, sign: str) -> int:
 
 
 class _Rows:
-    """The rows of delimited data. Iteration stops at an overlong cell, and `damage` says why."""
+    """The rows of delimited data. Reading stops at an overlong cell, and `damage` says why."""
 
     def __init__(self, text: str, sign: str) -> None:
         self.damage = ""
