@@ -38,7 +38,7 @@ MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
 MOST_QUOTES = 40
 LIKELY = 0.5
-#: The maximum number of differences, and of characters in each.
+#: The maximum number of contradictions between sources to report, and of characters in each.
 MOST_DIFFERENCES, DIFFERENCE_CHARS = 8, 250
 
 
@@ -137,8 +137,8 @@ async def assess(
             return replace(judgement, covered=False, score=0.0, spots=spots)
         return ask_for_leads(judgement, found)
 
-    # Skip the model only if there is evidence but no passage. If there is neither, the model can
-    # still suggest searches.
+    # Skip the model only if there is evidence but no new passage. If there is neither, the model
+    # can still suggest searches.
     asked = model if shown or not known else None
     judgement, fell = await first_of(asked, "assessor", topic.name, ask, extract)
     return judgement, [*problems, *fell]
@@ -200,7 +200,8 @@ def recommendations_of(
             purpose=q.purpose,
             priority=q.priority,
             max_results=min(MOST_RESULTS, max(LEAST_RESULTS, q.max_results)),
-            # Drop domains that the passages mention, because a page might advertise them.
+            # Do not limit a search to domains that the passages mention, because a page might
+            # mention them to advertise them.
             include_domains=tuple(one for one in domains(q.include_domains) if one not in read),
             exclude_domains=tuple(domains(q.exclude_domains)),
         )

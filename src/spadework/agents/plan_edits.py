@@ -20,8 +20,8 @@ YES = frozenset({"", "y", "yes", "ok", "okay", "go", "approve", "approved", "sta
 #: Examples of change requests that code understands without a model.
 FORMS = ("drop 2", "keep 1 3", "add costs")
 
-#: The prefix of a free-text change request, and the last line of an answer that also accepts the
-#: plan.
+#: WISH is the prefix of a change request in free text. ACCEPTED is the last line of an answer that
+#: requests changes and also accepts the plan.
 WISH, ACCEPTED = "change: ", "yes"
 
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")

@@ -19,7 +19,7 @@ from spadework.values import Value, Visible
 
 Task = Literal["title", "tags", "follow_ups", "text"]
 
-#: Patterns for what an instruction asks for. The first match decides.
+#: Patterns that recognize the task in an instruction. The first match decides.
 _TASKS: dict[Task, str] = {
     "title": r"titles?|headings?|headline|(?:brief |short )?names? (?:for|of)",
     "tags": r"tags?",
@@ -29,8 +29,8 @@ _TASK = re.compile(
     r"\b(?:" + "|".join(f"(?P<{task}>{words})" for task, words in _TASKS.items()) + r")\b",
     re.IGNORECASE,
 )
-#: A conversation quoted in a request. Group 1 of `_SPEAKER` matches only the labels of user
-#: messages.
+#: Patterns for a conversation quoted in a request, and for the labels of its speakers. Group 1 of
+#: `_SPEAKER` matches only the labels of user messages.
 _TAGGED = re.compile(
     r"<(chat_history|conversation|messages?|history|transcript|text|dialogue?)\b[^<>]*>(.*?)"
     r"(?:</\1>|\Z)",
@@ -51,10 +51,11 @@ _BARE = re.compile(
     r" (?:\S+ ){1,4}words|words (?:max|at most|or (?:less|fewer)))\b",
     re.IGNORECASE,
 )
-#: The maximum number of characters in an instruction. In a message more than twice as long, the
-#: text after that many characters is what the instruction is about.
+#: An instruction is expected within this many characters at the start of a message. If a message is
+#: more than twice as long, the rest of it is what the instruction is about.
 _HEAD_CHARS = 400
-#: A client that allows at most this many tokens wants a title, because a cited sentence is longer.
+#: A client that allows at most this many tokens for an answer must want a title, because a sentence
+#: with a citation is longer.
 _FEW_TOKENS = 16
 _QUESTION = re.compile("[?？؟]")
 #: The maximum number of words in a title, and of tags, if they are made without a model.
@@ -184,7 +185,7 @@ def _first_question(shown: str) -> str:
 
 #: Follow-up questions are `research` too, because the research graph recognizes them itself.
 Kind = Literal["research", "talk", "chore"]
-#: A message with more words than this, not counting small talk, is taken for a question.
+#: A message with more words than this, not counting small talk, is treated as a research question.
 FEW_WORDS = 6
 
 _SIGN = re.compile(r"[\W_]+")

@@ -13,7 +13,7 @@ from spadework.tools.text import tokens
 from spadework.tools.web.urls import domain_of
 from spadework.values import Hit, Problem, Query, Topic, Visible
 
-#: The maximum number of hits per call, and of tokens per hit.
+#: The maximum number of hits to show the model per call, and of tokens to show of each hit.
 MOST_HITS, HIT_TOKENS = 40, 40
 
 

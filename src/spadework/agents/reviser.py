@@ -33,10 +33,10 @@ from spadework.visible import one_line
 #: (an answer from existing evidence) or `new` (research on a new question).
 TurnKind = Literal["new", "more", "form", "known"]
 UNSEARCHED = ("form", "known")
-#: The maximum number of entries that answer a follow-up, and of evidence tokens shown to the lead
-#: model.
+#: The maximum number of evidence entries that answer a follow-up, and of evidence tokens shown to
+#: the lead model.
 MOST_PROOFS, LEDGER_TOKENS = 12, 4_000
-#: The maximum characters in a question or heading that a model suggests.
+#: The maximum number of characters in a question or heading that a model suggests.
 MOST_CHARS = 300
 Lengthened = Literal["", "shorter", "longer"]
 
@@ -158,8 +158,8 @@ def sure_turn(asked: str) -> Turn | None:
 def _form(asked: str, spoken: Language) -> Turn | None:
     named = spoken.revises
     if not named or ("?" in asked and not named["do"].search(asked)):
-        # With a question mark, only a text like "Can you say it in Spanish?" is a request. "Could
-        # it be Spanish?" is a real question.
+        # A text with a question mark is a request only if it is worded as one, such as "Can you say
+        # it in Spanish?". "Could it be Spanish?" is a real question.
         return None
     left, found = asked, dict[str, bool]()
     for name in ("shorter", "longer", "set"):

@@ -28,11 +28,12 @@ from spadework.tools.text.markdown import plain
 from spadework.tools.text.sentences import leads
 from spadework.values import CODE, NOBODY, Evidence, Problem, Section, Sentence, Verdict
 
-#: The maximum sentences per model call, also used by `examine_model`.
+#: The maximum number of sentences per model call.
 BATCH = 30
 
 Ruling = Literal["supported", "partly", "contradicted", "unsupported", "could not check"]
-#: The verdicts, from lenient to strict. Of two verdicts, the stricter applies.
+#: The verdicts, from the most lenient to the strictest. If a sentence gets two verdicts, the
+#: stricter one applies.
 STRICTER: tuple[Verdict, ...] = (
     "supported",
     "inference",
@@ -171,8 +172,8 @@ def _check_by_code(
         if each in findings:
             continue
         cited, sentence = material.cited(each.ids), each.sentence
-        # Accept a verbatim quote only if the sentence needs no context. For example, the quote
-        # does not prove what a table cell claims about its row.
+        # Accept a sentence as a verbatim quote only if it needs no context. For example, a quote
+        # that contains the words of a table cell does not prove what the cell says about its row.
         own = each.in_words == sentence.text and own_words(sentence, cited)
         if cited and (own or own_cell(sentence.text, each.row, cited)):
             findings[each] = Finding("supported")

@@ -46,7 +46,8 @@ class MendingAnswer(Reply):
     sentences: list[MendedAnswer] = at_most(MOST_MENDED)
 
 
-#: Replacements for sentences, keyed by position. () removes a sentence.
+#: Replacements for sentences, keyed by the sentence's position. An empty tuple removes the
+#: sentence.
 Changes = dict[int, tuple[Sentence, ...]]
 
 

@@ -30,9 +30,10 @@ from spadework.apps.messages import replace_unencodable
 from spadework.errors import SettingsError
 
 DEFAULT = "ask"
-#: The minimum similarity, from 0 to 1, between a typo and a command ("reed" and "read").
+#: The minimum similarity (0 to 1) at which a mistyped word such as "reed" is taken for a command
+#: ("read").
 LIKE = 0.75
-#: Command names of other programs, with the equivalent command or option here.
+#: Commands that users may know from other programs, with spadework's equivalent command or option.
 _ELSEWHERE = {
     "research": "ask",
     "help": "--help",
@@ -98,7 +99,7 @@ def _find_mistyped(words: Sequence[str], commands: Mapping[str, Collection[str]]
     return meant if meant and (argued or not rest) else ""
 
 
-#: The highest limit on open files to request. A higher limit slows down some code.
+#: Request a limit of at most this many open files. A higher limit slows down some code.
 ENOUGH = 65_536
 
 

@@ -30,12 +30,13 @@ from spadework.values import (
 
 #: Minimum expected gain of another round for topics judged by code rather than by a model.
 LEAST_GAIN = 0.17
-#: Scores computed by code are inexact, so a new score must be higher by this much to count as
-#: better. When smaller values were tried, facts were lost.
+#: A topic's new score counts as better only if it exceeds the old one by at least this much,
+#: because scores computed by code are inexact. With smaller values, facts were lost.
 CLEARLY = 0.1
 #: Each shortfall multiplies the score by this factor.
 LACKING = 0.5
-#: Minimum gain of a round that takes all remaining time or tokens.
+#: A round that takes all remaining time or tokens must have at least this expected gain. Cheaper
+#: rounds need proportionally less.
 WORTH = 0.5
 #: Kinds of shortfalls that another search may fix.
 RAISING = frozenset({"definition", "steps", "code", "dates", "quality", "freshness", "domains"})
@@ -78,8 +79,8 @@ def _is_worth(topic: Topic, state: ResearchState, price: float) -> bool:
     if found.covered:
         return price < ALL and bool(_falls_short(topic, state))
     expected = gain(found, lacks(topic, state), survey=survey)
-    # Only judgements by code need LEAST_GAIN. A model's judgement names the gap, so another search
-    # has a target.
+    # LEAST_GAIN applies only to judgements by code. A model's judgement names what is missing, so
+    # another search has a target.
     least = LEAST_GAIN if found.judge == CODE else 0.0
     return expected >= max(least, WORTH * price)
 
@@ -119,11 +120,11 @@ def _falls_short(topic: Topic, state: ResearchState) -> set[str]:
     return kinds & RAISING
 
 
-#: Share of the page limit for the first round. The rest is for closing gaps.
+#: Fraction of the page limit that the first round may use. Later rounds use the rest to close gaps.
 FIRST_ROUND_PAGES = 0.87
 LEAST_PAGES = 2
-#: Number of the round before any search. This round judges the pages of the session being followed
-#: up.
+#: The round with this number takes place before any search. It judges the pages of the session
+#: being followed up.
 KNOWN = 0
 
 
@@ -187,7 +188,8 @@ def gap_tasks(
     number, plan = max(task.round for task in state["tasks"]) + 1, state["plan"]
     if number == KNOWN + 1:
         return _tasks_after_known(state, budget, load)
-    # Divide the page limit in advance. Otherwise, the fastest worker would get the last pages.
+    # Divide the remaining pages among the workers in advance. Otherwise, the fastest worker would
+    # take the last pages.
     most = max(0, int(budget.limits.pages - budget.spent("pages")))
     going, broad = _gaps(state, load, price, number)[:most], plan.question_type == "list"
     return [

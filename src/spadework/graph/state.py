@@ -89,11 +89,12 @@ class ResearchState(TypedDict, total=False):
     follows: str
     earlier: list[str]
     answers: list[str]
-    #: `wishes`: requests about the report's form; `most_words`: its maximum number of words (0:
-    #: the settings' limit).
+    #: `wishes`: the user's requests about the report's form; `most_words`: the report's maximum
+    #: number of words (0: the limit in the settings).
     wishes: str
     most_words: int
-    #: The run's start date. Prompts use this, not the current date, so that a replay repeats them.
+    #: The run's start date. Prompts use it instead of the current date, so that a replay sends the
+    #: same prompts.
     asked_on: str
     #: `turn`: the classified follow-up; `before`: the earlier report, if this run revises or
     #: extends it.
@@ -142,7 +143,8 @@ class ResearchInput(BaseModel):
     in which every factual sentence cites the words of a source.
     """
 
-    # Input forms and models see only the question. Programs can set the other fields.
+    # Input forms and models see only the question, because the JSON schema leaves out the other
+    # fields. Programs can set these too.
     question: str = Field(description="What you want to know, as one complete question.")
     attachments: SkipJsonSchema[list[str]] = []
     session_id: SkipJsonSchema[str] = ""

@@ -34,9 +34,10 @@ OPEN_SECONDS = 20.0
 ALIVE_SECONDS = 30
 SCHEMA = "spadework"
 LOST = (OperationalError, InterfaceError, IdleInTransactionSessionTimeout, TimeoutError)
-#: Notification channels for a session's watchers and its runner. The payload is the session id.
+#: PostgreSQL notification channels for a session's watchers and for the worker that runs it. The
+#: payload is the session id.
 EVENTS, SIGNALS = "spadework_events", "spadework_signals"
-#: Seconds between polls, and before listening again after an error.
+#: Seconds between polls of the database, and seconds to wait after an error before listening again.
 LOOK_SECONDS, LISTEN_AGAIN_SECONDS = 2.0, 1.0
 _LIST_NEWS = (
     "SELECT name, version, rows FROM lists"
@@ -100,11 +101,11 @@ def unusable(where: str, error: Exception) -> SettingsError:
 
 
 T = TypeVar("T")
-#: Maximum seconds to wait for a server that is down.
+#: Maximum seconds to wait for a database server that is down.
 AWAY_SECONDS = 30.0
 AGAIN_SECONDS = 0.25
-#: The pool stops trying to reconnect after this many seconds, instead of retrying less and less
-#: often. The next caller makes it try again.
+#: The connection pool stops trying to reconnect after this many seconds, instead of retrying less
+#: and less often. It tries again when a connection is next requested.
 RECONNECT_SECONDS = 3.0
 #: Maximum number of connections in the pool, besides the listening connection.
 MOST_CONNECTIONS = 6

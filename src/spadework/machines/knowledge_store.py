@@ -36,8 +36,9 @@ T = TypeVar("T")
 WHOLE_SECONDS = 10.0
 #: Maximum number of candidate passages for a question.
 PROPOSED = 60
-#: Number of unrelated passages assumed when computing a word's rarity (see `embedded_store`).
-#: Passages with the word are counted only up to this number.
+#: When a word's rarity is computed, the store is assumed to hold this many additional passages
+#: without the word (see `embedded_store`). Passages with the word are counted only up to this
+#: number.
 OTHERS = 10_000
 _FIELDS = "record, packed, own"
 _PUT = (

@@ -15,7 +15,7 @@ from psycopg.rows import DictRow, dict_row
 #: The key of the advisory lock for migrations.
 LOCK = 0x5ADE
 LOCK_SECONDS = 60.0
-#: Seconds between attempts to take the lock. Waiting for it in a statement would block the
+#: Seconds between attempts to take the lock. A statement that waits for the lock would block the
 #: creation of indexes.
 AGAIN_SECONDS = 0.2
 MIGRATIONS = Path(__file__).parent / "migrations"

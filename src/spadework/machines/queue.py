@@ -28,7 +28,7 @@ LEASE_SECONDS = 30.0
 #: Seconds between sweeps for orphaned sessions.
 SWEEP_SECONDS = 3.0
 LOOK_SECONDS = 5.0
-#: Seconds that sessions get to end when their worker stops.
+#: Seconds that a stopping worker gives its sessions to end.
 STOP_SECONDS = 5.0
 DRAIN_LOOK_SECONDS = 0.2
 SWEEP_LOCK = 0x5AFE
@@ -124,7 +124,7 @@ class Queue:
         """
         leaving = leaving or Leaving()
         asyncio.get_running_loop().set_exception_handler(_tell_unheard)
-        # procrastinate would log tracebacks of database failures that are retried.
+        # Otherwise, procrastinate would log tracebacks of database failures that are retried.
         logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
         sweeping = asyncio.create_task(self._sweep_on())
         try:

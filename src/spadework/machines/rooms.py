@@ -101,7 +101,7 @@ LOOK_SECONDS = 2.0
 FORGET_SECONDS = 3_600.0
 #: Number of heartbeats between removals of unused resources.
 FORGET_BEATS = 200
-#: Resource names with more characters than this, or that might contain a key, are hashed.
+#: A resource name is hashed if it is longer than this many characters or might contain an API key.
 MOST_NAME = 200
 _LOOPBACK = re.compile(r"(?<![\w.-])(?:127\.\d|localhost\b|\[::1\])", re.IGNORECASE)
 _ASK = (

@@ -126,7 +126,7 @@ class PostgresRows(JournalRows):
 
     async def put_answer(self, row: AnswerRow) -> None:
         """See `JournalRows.put_answer`."""
-        # Replace characters that cannot be encoded, because the subject need not be exact.
+        # The subject need not be exact, so characters that cannot be encoded are replaced.
         subject = row.subject.encode(errors="replace").decode()
         await self._claim.write(_PUT_ANSWER, *row._replace(subject=subject))
 
@@ -146,7 +146,8 @@ class PostgresRows(JournalRows):
         """Do nothing."""
 
 
-#: The states of a live session. Before these, a session is "coming" until its data is stored.
+#: The states of a live session. A new session is "coming" until its data is stored, and only then
+#: "waiting".
 LIVE = ("waiting", "running")
 #: States from which a session can become "waiting".
 AGAIN = ("coming", "failed", "cancelled")
@@ -298,7 +299,7 @@ class SharedSessions:
             ended = await connection.execute(_END_ROW, (state, session_id, list(LIVE + AGAIN[:1])))
             if await ended.fetchone() is None:
                 return False
-            # Nobody else can add events any more, so this one gets the highest number.
+            # Nobody else can add events any more, so this event gets the highest number.
             await connection.execute(_PUT_LAST, (line, session_id))
             return True
 

@@ -87,7 +87,8 @@ def _is_installed(name: str) -> bool:
         return False
 
 
-#: Maximum seconds to wait until the database is open, and seconds before the next attempt.
+#: Maximum seconds to wait for the database to open, and seconds from a failed attempt to the next
+#: one.
 OPEN_SECONDS, AWAY_SECONDS = 3.0, 30.0
 _away_until = 0.0
 _log = logging.getLogger(__name__)
@@ -136,7 +137,7 @@ async def _opened(stack: AsyncExitStack, settings: Settings) -> Database | None:
         opening.cancel()
 
 
-#: Seconds until the amounts reserved by a silent process are released.
+#: Money reserved by a process is released if the process has not reported for this many seconds.
 HELD_SECONDS = 300.0
 _TELL = (
     "SELECT money, held_money FROM tell_spent"

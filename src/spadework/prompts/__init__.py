@@ -31,7 +31,7 @@ _FORGED = re.compile(
 #: The kinds of parts that can be dropped from a prompt: the text of a page, or an earlier quote.
 Kind = Literal["page", "evidence"]
 
-#: Unicode noncharacters that mark the start of a part during rendering.
+#: Unicode noncharacters that mark the start of a droppable part while a prompt is rendered.
 _OPENING: dict[str, Kind] = {"\ufdd0": "page", "\ufdd1": "evidence"}
 _CLOSING = "\ufdd2"
 _MARKS = re.compile("([\ufdd0-\ufdd2])")
@@ -41,8 +41,8 @@ _BLOCK = re.compile(rf"(?<=<{FENCE}>\n).*?(?=\n</{FENCE}>)", re.DOTALL)
 #: of the allowed length.
 _ENDS = ("\n", ". ", " ")
 #: Long passages are cut to this many characters before further passages are dropped. With this
-#: value, prompts cut to a quarter keep all 78 facts of 61 dev questions (27 passages each). With
-#: 1,000 characters, they keep 73; with 600, they keep 53.
+#: value, prompts shortened to a quarter of their length keep all 78 facts needed for 61 development
+#: questions (27 passages each). With 1,000 characters, they keep 73 facts; with 600, they keep 53.
 ESSENTIAL = 1_500
 #: The order in which the kinds of parts are dropped.
 _ORDER: tuple[Kind, ...] = ("page", "evidence")

@@ -36,8 +36,8 @@ from spadework.tools.ranking.selection import LOCAL, PRESETS, LinkStore
 from spadework.values import Page, Result, Unread, Value
 
 PAGES, MOST_PAGES = 5, 20
-#: Maximum number and maximum age of the recent sessions in which to look for a page that was
-#: already read.
+#: Maximum number of recent sessions to check for one that has already read the page, and the
+#: maximum age of such a session.
 LOOKED_THROUGH, READ_ON = 50, timedelta(hours=1)
 
 #: Maximum seconds to read one page.

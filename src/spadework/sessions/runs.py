@@ -23,7 +23,7 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import make_folder
 from spadework.values import Result
 
-#: Name of the file that marks a session run by a server.
+#: A file with this name marks a session as run by a server.
 SERVED = ".served"
 #: Seconds to wait for another machine to confirm a cancellation.
 CANCEL_SECONDS = 5.0

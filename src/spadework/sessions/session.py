@@ -199,8 +199,8 @@ class Session:
         #: How many of the seconds reserved for finishing the report were used, or None before
         #: there is a result.
         self._writing: float | None = None
-        #: Number of recorded events to skip, used only if workers run the session. None skips all
-        #: events up to the last `Ended`.
+        #: If workers run the session, this many recorded events are not yielded again. None means
+        #: all events up to the last `Ended`.
         self.seen: int | None = None
 
     @property

@@ -47,7 +47,7 @@ async def parts_until_deadline(
         while True:
             try:
                 # In Python 3.11, asyncio.wait_for can lose a cancellation that arrives at the same
-                # time as a part.
+                # time as an item from the queue.
                 async with asyncio.timeout(_next_mark(budget, unwritten, told=told)):
                     part = await queue.get()
             except TimeoutError:
@@ -189,7 +189,7 @@ def _of_change(change: Any) -> list[Event]:
     ]
 
 
-#: Maximum seconds to wait while a run closes, and the minimum for a finished run.
+#: Maximum seconds to wait for a run to close, and minimum seconds to wait if the run is finished.
 CLOSING_SECONDS, LEAST_CLOSING = 10.0, 1.0
 
 Tell = Callable[[Event], None]

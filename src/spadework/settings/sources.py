@@ -76,7 +76,8 @@ Sites = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_sites)]
 PREFIX = "SPADEWORK_"
 #: Variables with the prefix SPADEWORK_ that other modules read.
 _OTHERS = frozenset({"PROXY", "MCP_CONNECTION"})
-#: Variables of other research servers, mapped to the equivalent setting, or "" if there is none.
+#: Environment variables of other research servers, mapped to the equivalent setting here, or "" if
+#: there is none.
 _ELSEWHERE = {
     "DEFAULT_NUM_RESULTS": "",
     "DEFAULT_SEARCH_COUNTRY": "search_country",

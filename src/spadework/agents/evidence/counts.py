@@ -194,7 +194,8 @@ def is_count(
     told = (_told_rows(each, cited, pages, say) for each in asked)
     if any(one and one.text == sentence.text for one in told):
         return True
-    # In every language, a sentence about a list begins with the list's name in quotation marks.
+    # Check only sentences that begin with a quotation mark. In every language, a generated sentence
+    # about a list begins with the list's name in quotation marks.
     return sentence.text.startswith(("“", "„", "«", "「")) and any(
         listed.sentence(shown, say) == sentence.text
         for listed, shown, _ in _quoted_lists(cited, pages)

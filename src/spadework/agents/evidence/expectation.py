@@ -34,7 +34,8 @@ from spadework.values import (
 
 #: Kinds of answers that other pages can confirm or contradict.
 FACTS: frozenset[Expected] = frozenset({"number", "date", "name"})
-#: The maximum number of passages to examine, and of pages to quote on each side (for and against).
+#: The maximum number of passages to examine for a fact, and of pages to quote for it and against
+#: it.
 MOST_SHOWN, MOST_QUOTED = 60, 2
 #: The fraction of the judging time that may be spent on confirming facts.
 CONFIRMING = 0.1
@@ -148,7 +149,7 @@ _CODE = re.compile(
 )
 #: Words before "code" that mean source code.
 _SOURCE = frozenset(("source", "example", "sample"))
-#: Words that precede a verb, as in "I write code".
+#: Words that show that the next word is a verb, as in "I write code".
 _ACTS = frozenset(("i", "you", "we", "they", "to"))
 
 
@@ -172,9 +173,10 @@ def _is_named(found: re.Match[str]) -> bool:
 LEAST_STEPS, LEAST_ITEMS = 2, 2
 #: A sentence with more separators (a comma, "and" or "or") than this counts as a list.
 LEAST_COMMAS = 1
-#: If none of the evidence is a table row, this many entries satisfy a topic that asks for a table.
+#: A topic that asks for a table is also satisfied by this many evidence entries, even if none of
+#: them is a table row.
 LEAST_ROWS = 3
-#: Code can check only comparisons with exactly this many sides.
+#: Without a model, only comparisons with exactly this many sides can be checked.
 SIDES = 2
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20|21)\d\d(?!\d)|\d\d?[./-]\d\d?[./-]\d\d")
 _LISTED = re.compile(r"[,;、，]|\s(?:and|or|und|oder|et|ou|y|o|и|или)\s")

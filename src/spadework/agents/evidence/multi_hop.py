@@ -21,7 +21,8 @@ MOST_EACH, MOST_HOPS = 2, 4
 ROLE, LINK = 2.0, 1.0
 #: The score bonus for a name with several words, and the minimum number of characters in a name.
 MANY, LEAST_CHARS = 0.5, 3
-#: A name's score is multiplied by this factor for each sentence before the one that mentions it.
+#: A name's score is multiplied by this factor once for each sentence of the passage before the one
+#: that mentions the name.
 LATER = 0.9
 
 _NAME = re.compile(
@@ -56,7 +57,8 @@ def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
     for passage in shown:
         title = stems(bare(passage.page.title))
         if title and title <= asked:
-            # The page may state the inverse relation, such as "son" for "father".
+            # The page may state the inverse relation, such as "son" if the question asks for the
+            # father.
             told, sides = asked - title, language(spoken(question)).other_side
             roles = told | {stem for word in told for stem in sides.get(word, ())}
             _collect(passage, roles, question, found.setdefault(passage.page.url, {}))

@@ -97,7 +97,8 @@ class _Passage:
         self.said = sentences(shown.text)
         self.lead: Span | None = None
         self.led: tuple[Span, ...] = ()
-        #: The spans that the next sentence may continue: code or an unfinished sentence.
+        #: The code or unfinished sentence that the next sentence may continue, as spans of the
+        #: text.
         self.begun: tuple[Span, ...] | None = None
         self.term: int | None = None
         self._spaced = not language(self.language).unspaced
@@ -135,8 +136,8 @@ class _Passage:
         texts, leads = [self._read(span) for span in spans], False
         for n, text in enumerate(texts):
             last = n + 1 == len(texts)
-            # Quote an introductory sentence only with its list or code, and never quote a short
-            # fragment alone.
+            # Quote an introductory sentence only together with the list or code that it introduces.
+            # Never quote a short fragment alone.
             leads = text.endswith(_LEADS) or (last and not is_ended(text) and self._led_by(after))
             leads = leads or is_term(self.text, block)
             whole = self._whole(spans, n, block)
@@ -181,8 +182,8 @@ class _Passage:
 
     def _rows(self, block: Block) -> Iterator[Candidate]:
         header = header_of(self.text, block)
-        # In a table converted from HTML, even a single column name makes the first row a header,
-        # because a table without column names begins with an empty row.
+        # A table converted from HTML begins with an empty row if it has no column names. So a first
+        # row with even a single name is a header.
         of_web = "html" in f"{self.shown.page.media_type}{self.shown.page.url[-5:]}"
         heads = header_of(self.text, block, 1) if of_web else header
         names = self.text[slice(*header)] if header else self.shown.columns
@@ -192,8 +193,8 @@ class _Passage:
                 named = tuple((plain(name), plain(cell)) for name, cell in named_cells(names, row))
                 said = " ".join(row_as_sentence(named).split())
                 made = replace(self._build("row", (span,), said, block), cells=named)
-                # Do not quote a caption with a row, because the column names already introduce the
-                # row.
+                # Quote a table's caption with a row only if it is a full sentence or introduces the
+                # table. Otherwise, the column names are enough.
                 leads = is_ended(made.lead) or made.lead.endswith(_LEADS)
                 yield made if leads else replace(made, led=())
 

@@ -9,13 +9,14 @@ from itertools import dropwhile
 
 from spadework.tools.text.language import Language, language
 
-#: The maximum number of words in a listed item, and in an aspect. Longer texts count as clauses.
+#: The maximum number of words in a listed item, and in an aspect to compare. A longer text is
+#: treated as a clause.
 MOST_WORDS, MOST_OF_ASPECT = 6, 3
-#: The minimum number of items in a list with commas. "Nets, and say which is better" is not a
-#: list.
+#: A list separated by commas must have at least this many items, so "Nets, and say which is better"
+#: is not a list.
 LEAST_LISTED = 3
 _COMMA = r"\s*,\s*"
-#: Separators that end a side (`_CUT`) or the criteria (`_END`).
+#: Punctuation that ends the name of a compared item (`_CUT`) or the list of criteria (`_END`).
 _CUT = re.compile(r"[:;,?]|\s[-–—]\s")
 _END = re.compile(r"[:;?]|\s[-–—]\s")
 

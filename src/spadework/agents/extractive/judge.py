@@ -26,31 +26,33 @@ from spadework.values import Evidence, Page, Plan, Recommendation, Topic
 
 #: The weight of question words that occur only in the headings above a candidate.
 ABOVE = 0.5
-#: The weight of question words that do not belong to the current aspect.
+#: The weight of question words that are not in the current aspect (the part of the question being
+#: answered).
 ASIDE = 0.3
-#: The strengths of the penalty for long candidates and of the bonus for the first-ranked page.
-#: Later pages get a smaller bonus.
+#: LENGTH is the strength of the penalty for long candidates. FIRST_PAGE is the bonus for candidates
+#: from the first-ranked page, as a fraction of their score. Later pages get a smaller bonus.
 LENGTH, FIRST_PAGE = 0.15, 0.5
 #: A candidate's score is multiplied by (passage score) ** PASSAGE, and divided by (1 + position /
 #: DECAY_CHARS) ** DECAY. A passage score counts as at least LEAST_PASSAGE. Each exponent was fitted
 #: on five of six data sets, and confirmed on the sixth.
 PASSAGE, LEAST_PASSAGE, DECAY, DECAY_CHARS = 0.5, 0.01, 0.25, 2_000
-#: The score factors for a candidate with the requested kind of value, or in the requested form.
+#: The score factors for a candidate with the requested kind of value (such as a number), or in the
+#: requested form (such as a list).
 FITTING_VALUE, FITTING_FORM = 2.5, 1.5
 #: The weights of question words inside a list and in the text above it.
 IN_LIST = (0.5, 1.0)
 #: The maximum number of characters to quote, of sentences for a proven fact, and of passages if
 #: nothing is proven.
 ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
-#: With more than FEW candidates, words often co-occur by chance: 124 of 127 answers were right
-#: with up to 382 candidates (notes and news), but only 13 of 37 with 980 to 6,000 (manuals). A
-#: proof must then state the answer itself, and if more than MOST_STATING pages prove a value, none
-#: of these proofs counts.
+#: With more than FEW candidates, question words often occur together by chance. With up to 382
+#: candidates (notes and news), 124 of 127 answers were right, but with 980 to 6,000 (manuals), only
+#: 13 of 37. Beyond FEW, a proof must therefore state the answer itself. If more than MOST_STATING
+#: pages then seem to prove a value, none of them counts as proof.
 FEW, MOST_STATING = 500, 2
 #: A candidate repeats another if they share more than this fraction of the words in the shorter
 #: one.
 SAME = 0.7
-#: Patterns for installation commands, import statements, and headings above pitfalls.
+#: Patterns for installation commands, import statements, and headings of sections about pitfalls.
 _INSTALLS = re.compile(
     r"(?i)\binstal|\b(?:uv|cargo|npm|go) (?:add|get|i)\b|установ|インストール|安装"
 )
@@ -62,7 +64,7 @@ _AS_CODE = re.compile(
 #: A how-to question with at most this many words besides the package's name asks how to use the
 #: package in general.
 MOST_GENERAL = 1
-#: The minimum score of a candidate, relative to the best one.
+#: A candidate is quoted only if its score is more than this fraction of the best candidate's score.
 LEAST = 0.25
 #: The maximum number of characters to examine in a document, and in each passage.
 MOST_CHARS, PASSAGE_CHARS = 20_000, 1_500
@@ -225,8 +227,8 @@ def _parts_first(
     further = sorted(more, key=lambda s: -s.score)[:1]
     pitfalls = [one for one in own if _PITFALLS.search(one.candidate.shown.heading)]
     parts = [*installs[:1], *uses[:1], *further, *pitfalls[:1]]
-    # If a passage about the package covers the task ("stream responses"), the chosen parts must
-    # contain the task's words.
+    # If a passage about the package covers the task in the question (such as "stream responses"),
+    # the chosen candidates must contain the words of the task.
     task = words.difference(*(head for (head, _), _ in headed if head <= subject))
     has_task = len(task) > MOST_GENERAL and any(
         held_words(task, one.near) == task for one in (*own, *modules)
@@ -376,11 +378,11 @@ def _bare(heading: str) -> str:
     return _NUMBER.sub("", " ".join(heading.split()))
 
 
-#: The score of an unproven topic when one quote (with its headings) contains all words of the
-#: topic's question.
+#: The maximum score of an unproven topic. It is reached if one quote, together with its headings,
+#: contains all words of the topic's question.
 UNPROVEN = 0.6
-#: If no quote (with its headings) contains this fraction (NEAREST) of the question's words, assume
-#: that no page is about the question, and keep at most MOST_NEAREST quotes.
+#: If no quote, together with its headings, contains at least the fraction NEAREST of the question's
+#: words, assume that no page is about the question, and keep at most MOST_NEAREST quotes.
 NEAREST, MOST_NEAREST = 0.5, 2
 
 
@@ -396,8 +398,8 @@ def assess(
     here = {passage.page.content_hash for passage in shown}
     before = [plain(e.quote) for e in known if e.content_hash not in here]
     opinion = judge_passages(question, shown, before)
-    # Always quote pages found by following names. They would rank too low otherwise, because they
-    # contain few of the question's words.
+    # Always quote from pages that were found by following names. Their passages contain few of the
+    # question's words, and would otherwise rank too low.
     there = [replace(s, score=1.0) for s in shown if bare(s.page.title) in led.further]
     led_to = judge_passages(question, there, before).chosen[:MOST_NEAREST] if there else ()
     unnamed = _unnamed(topic, opinion)

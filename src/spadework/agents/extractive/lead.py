@@ -24,10 +24,11 @@ from spadework.tools.text.passages import is_long, shorten_question
 from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
 
 MOST_TOPICS, MOST_QUERIES = 6, 4
-#: The maximum number of compared sides to search for separately, and of words in each.
+#: The maximum number of sides of a comparison to search for separately, and of words in each side.
 MOST_SIDES, SIDE_WORDS = 4, 3
 MOST_WISHES = 5
-#: A follow-up question with no name and at most this many terms is about the previous subject.
+#: A follow-up question with no name and at most this many terms is about the subject of the
+#: previous question.
 FEW_TERMS = 3
 
 

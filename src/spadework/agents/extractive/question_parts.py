@@ -21,7 +21,7 @@ LEAST_WORDS = 3
 #: Patterns for a sentence with its separator, and for the boundary between clauses.
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s)|[。！？；]|\n|\Z)\s*", re.DOTALL)
 _CLAUSE = re.compile(r"(?<=[;；])")
-#: The maximum number of words in a clause about the answer's form.
+#: The maximum number of words in a clause that is read as a wish about the form of the answer.
 WISH_WORDS = 25
 #: The question type and the expected kind of answer for each cue (such as "how many"). The first
 #: matching cue decides.
@@ -224,7 +224,8 @@ def subject_of(text: str) -> str:
     return max(reversed(found), key=lambda run: len(run.split()), default=text.strip(" ?"))
 
 
-#: The maximum number of words between an article and its subject ("the harbour of Port Aldermere").
+#: At most this many words may stand between an article and its subject. In "the harbour of Port
+#: Aldermere", there are two.
 MOST_BETWEEN = 5
 
 
@@ -236,7 +237,7 @@ def take_up(text: str, before: str, subject: str) -> str:
     article, whole = _phrase_of(before, subject, spoken)
 
     def name(pronoun: str) -> str:
-        # Use the article that matches the pronoun's gender and case.
+        # The subject replaces a pronoun, so its article must match the pronoun's gender and case.
         said = article and spoken.taken_up.get(pronoun.casefold(), article)
         return f"{said} {whole}".strip()
 

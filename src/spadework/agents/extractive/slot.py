@@ -30,9 +30,10 @@ from spadework.tools.text.terms import terms
 
 Stems = frozenset[str]
 
-#: A candidate may lack one word of a question with more words than this.
+#: If a question has more words than this, a candidate may lack one of them.
 LEAST_HELD = 3
-#: The minimum fraction of the question's words in a candidate's own text.
+#: The minimum fraction of the question's words that a candidate's own text must contain. Its
+#: headings may contain the others.
 LEAST_OWN = 1 / 3
 #: A candidate that lacks a word must contain more than this fraction of the question's words in
 #: its own text, without its headings.
@@ -41,13 +42,14 @@ MOST_LACKING = 1 / 2
 LEAST_STEM = 7
 #: The number of words after a negation that count as negated.
 DENIED_WORDS = 2
-#: The minimum number of words that a quoted sentence adds to the question.
+#: A sentence that does not fit the requested kind of answer is quoted only if it contains at least
+#: this many words that are not in the question.
 LEAST_NEW = 2
 #: A cue (such as "how many") of at most this many words cannot contain the question's subject.
 CUE_WORDS = 3
-#: The maximum number of words besides the subject at the start of a definition.
+#: The maximum number of words, besides those of the subject, before the verb of a definition.
 BESIDE_SUBJECT = 2
-#: The maximum number of characters between a number and what it counts.
+#: The maximum number of characters between a number and the noun that it counts.
 NEAR_CHARS = 40
 #: A list that proves nothing is quoted only if it has at most this many characters.
 LIST_CHARS = 600
@@ -85,13 +87,15 @@ class Slot:
         typed = [word for word in question.split() if not word.strip(SIGNS).isalpha()]
         named = [*names_in(question), *typed]
         self._kept = stems(" ".join([*named, *_cue_words(text, code)]), code).union(first)
-        # A pronoun in the aspect may stand for any name in the question.
+        # If the aspect (a part of the question) contains a pronoun, the pronoun may stand for any
+        # name in the question.
         said = {*_plain(question if known.pronouns & {*_plain(text).split()} else text).split()}
         self._named = [name for name in map(_plain, named) if said.intersection(name.split())]
         self._language = code
         self._denies = is_negated(question, code)
         self._asks_weekdays = "weekdays" in known.cues_in(text)
-        # A bare phrase does not show what is wanted, but a single word asks for its meaning.
+        # A phrase without a question word does not show what the user wants to know. A single word
+        # is taken to ask for its meaning.
         alone = len(question.split()) == 1
         self._asks = bool(
             alone or known.cues_in(question) or known.which.match(text) or "?" in question
@@ -101,8 +105,8 @@ class Slot:
         self._names = names(f"- {question}")
         self._says_what = _says_what(text, code)
         self._counted = stems(counted(text, code), code)
-        # Ignore the words after "which" if the largest or smallest is asked for, because only a
-        # whole table shows that.
+        # Ignore the words after "which" if the question asks for the largest or smallest item,
+        # because only a whole table can show which it is.
         which = None if known.cues_in(text) & _EXTREMES else known.which.match(text)
         self._thing = stems(words_behind(which, code), code)
         # A word after a preposition ("winter" in "open in winter") is not a verb.
@@ -163,7 +167,8 @@ class Slot:
         """Return whether a candidate covers everything that the question names. For a list,
         consider only the text above the items.
         """
-        # Rows with column names are left to the table computations.
+        # A single row with column names proves nothing here. The table computations handle such
+        # rows.
         if any(name for name, _ in one.cells):
             return False
         if self.kind in VALUES and one.kind == "list":

@@ -26,7 +26,7 @@ def section(heading: str, evidence: Sequence[Evidence]) -> Section:
     ]
     for columns, together in groupby(told, lambda e: named.get(e.id)):
         own = list(together)
-        # A quoted row of column names counts as a row.
+        # A row of column names that is itself quoted as evidence counts as a row.
         if columns and len(own) + (columns.kind == "cells") >= LEAST_ROWS:
             made = made.followed_by(_table(own, columns))
         else:

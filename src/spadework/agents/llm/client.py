@@ -108,8 +108,8 @@ MOST_CUTS, CUT_AWAY = 6, 0.3
 #: The maximum number of attempts to get a well-formed reply. The lead (the planning role) gets
 #: more, because the whole run depends on its plan.
 TRIES, LEAD_TRIES = 2, 3
-#: When a request is shortened, the fraction to keep of the tokens that would fit. It is below 1,
-#: because texts are cut by characters, which only approximate tokens.
+#: An overlong request is shortened to this fraction of the tokens that would fit. The fraction is
+#: below 1, because texts are cut by characters, which only approximate tokens.
 CLOSE = 0.97
 #: The number of calls sent to the fallback before a failed model is tried again. It doubles with
 #: each failure.

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 #: The number of attempts per request at a failing endpoint, and at a busy one.
 ATTEMPTS, BUSY_ATTEMPTS = 3, 6
-#: The maximum number of attempts to learn what the endpoint accepts.
+#: The maximum number of times a request is sent while learning which parameters and sizes the
+#: endpoint accepts.
 LESSONS = 4
 #: The maximum number of tokens in a request, and the extra tokens that an answer may use for
 #: reasoning.
@@ -54,7 +55,7 @@ REQUEST_SHARE = 0.75
 WHOLE_SHARE = 0.9
 #: The fraction of an overlong request to keep if the context size is unknown.
 KEPT = 0.7
-#: The fraction of a call's time that may be spent waiting for budget.
+#: The fraction of a call's time that the call may wait until the budget can cover its maximum cost.
 WAITING_SHARE = 0.9
 
 
@@ -128,7 +129,7 @@ class Endpoint:
                 if last or self._context() == context:
                     raise TooLong(str(lesson)) from None
             except CutOff as short:
-                # The answer was longer than expected. Retry if a higher limit is possible.
+                # The answer was longer than expected. Retry if its token limit can be raised.
                 if last or short.room >= self._wish(counted, turn.role).most:
                     raise
         raise AssertionError("the last try returns or raises")

@@ -26,18 +26,19 @@ from spadework.prompts import render
 from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Value
 
-#: A model needs LEAST_RIGHT right verdicts out of OF to pass.
+#: To pass, a model must judge at least LEAST_RIGHT out of OF sentences correctly, or the same
+#: fraction if fewer were judged.
 LEAST_RIGHT, OF = 28, 30
-#: To pass, a model may call at most this many false sentences supported.
+#: To pass, a model may judge at most this many false sentences to be "supported".
 MOST_LET_THROUGH = 1
 LEAST_ASKED = 20
-#: The minimum context size, in tokens, for asking everything in one call.
+#: The minimum context size, in tokens, at which all sentences are judged in one call.
 WHOLE_CONTEXT = 8_000
 #: The number of sentences per call if the context is smaller than WHOLE_CONTEXT, or after a reply
 #: was cut off.
 BATCH = 10
-#: The number of seconds that a result stays valid. The server's model might change under the same
-#: name.
+#: The number of seconds that a result stays valid. After that, the server might run another model
+#: under the same name.
 KEPT_SECONDS = 30 * 86_400
 
 

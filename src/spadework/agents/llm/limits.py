@@ -31,8 +31,9 @@ ANSWERS: dict[Role, int] = {
 THOUGHTS = 2_000
 #: The number of answer lengths to remember per role.
 REMEMBERED = 8
-#: Expect at most this many times the longest remembered answer. If lengths are log-normal with a
-#: standard deviation of half the mean, one in 40 exceeds that (one in 9 without the factor).
+#: The expected length of an answer is at most this many times the longest remembered one. If
+#: lengths are log-normal with a standard deviation of half the mean, one answer in 40 exceeds this
+#: length (one in 9 without the factor).
 MARGIN = 1.5
 CLOSING: tuple[Role, ...] = ("writer", "verifier")
 
@@ -52,15 +53,16 @@ RoomName = Literal["max_tokens", "max_completion_tokens"]
 KEPT_SECONDS = 7 * 86_400
 #: The assumed time to write a token, as a multiple of the time to read one.
 WRITTEN = 6
-#: The minimum number of tokens for measuring speed. With fewer, latency dominates.
+#: The minimum number of tokens from which a model's speed is calculated. With fewer, latency
+#: dominates.
 LEAST_WORK = 100
 #: The minimum plausible context size, in tokens.
 LEAST_CONTEXT = 1_000
-#: If the server's token count is below this fraction of ours, the server dropped text. Tokenizers
-#: do not differ that much.
+#: If the server's token count is below this fraction of ours, assume that the server dropped part
+#: of the text, because tokenizers do not differ that much.
 CUT_SHARE = 0.6
-#: The minimum number of tokens for comparing our count with the server's, and the maximum ratio of
-#: the server's count to ours.
+#: Our token count is compared with the server's only for requests of at least TELLING_REQUEST
+#: tokens. The ratio of the server's count to ours is capped at MOST_COUNTED.
 TELLING_REQUEST, MOST_COUNTED = 500, 3.0
 
 
@@ -200,8 +202,8 @@ class Gate:
             self._answers = 0
             if began >= self._lowered_at:
                 self.limit, self._lowered_at = max(1, min(most, self.limit) // 2), now
-        # Use a thread, because other callers' event loops may outlive this one. Wait slightly
-        # longer, because timers can fire early.
+        # Use a thread for the timer, because other callers' event loops may outlive this one. Add a
+        # millisecond, because timers can fire early.
         timer = threading.Timer(opens + 0.001, self._room.look_again)
         timer.daemon = True
         timer.start()

@@ -333,7 +333,8 @@ _REFUSED = re.compile(
     r"|for non-streaming",
     re.IGNORECASE,
 )
-#: How OpenAI, vLLM, llama.cpp, Gemini, Anthropic and gateways say that a text is too long.
+#: Patterns for the messages in which OpenAI, vLLM, llama.cpp, Gemini, Anthropic and gateways report
+#: that a text is too long.
 _SIZE = re.compile(r"\bcontext\b|\bprompt\b|\binputs?\b|\btokens?\b|\bcontent\b", re.IGNORECASE)
 _EXCESS = re.compile(
     r"exceed|too (?:long|large|many)|longer than|larger than|greater than|must be <="

@@ -162,17 +162,18 @@ _WORD = re.compile(r"[^\W_][\w-]+")
 _INSIDE = re.compile(r"(?<=\w)[^\W_a-zß-öø-ÿ]|[A-Z].*\d")
 #: Line comments and quoted strings in most languages.
 _ASIDE = re.compile(r"(?:^|\s)(?:#|//|-- |;|/\*|<!--|%).*|\"[^\"\n]*\"|'[^'\n]*'", re.MULTILINE)
-#: What code uses: imports, first words of lines, attributes, calls and options.
+#: Patterns for the names that code uses: imports, first words of lines, attributes, calls and
+#: options.
 _TAKEN = re.compile(r"^\s*(?:from|import|use|using|require|include)\b(.*)", re.MULTILINE)
 _BEGUN = re.compile(r"^\s*(?:\$\s+|@)?([A-Za-z_][\w-]*)(?=\s+[\w\"'$(\[{]|\s*$)", re.MULTILINE)
 _REACHED = re.compile(r"\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)(?=\()")
 _CHECKING_OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
-#: Names that code defines, assigns to or takes as parameters.
+#: Patterns for the names that code defines, assigns to or takes as parameters.
 _OWN = re.compile(
     r"\b(?:def|class|function|fn|func|let|const|var|as|for)\s+(\w+)|(\w+)\s*[-+*/|&]?=(?!=)"
 )
 _GIVEN = re.compile(r"\b(?:def|function|fn|func)\s*\w*\s*\(([^)]*)\)")
-#: The maximum number of words between a name and a relation.
+#: The maximum number of words between a name and a relation word such as "mother".
 BESIDE = 3
 #: In names of at most this many letters, a final s is not a plural ending.
 LEAST_SINGULAR = 3
@@ -311,8 +312,8 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
     ]
     named = {f"m{number}": name.title() for name, number in [*language(own).months.items()][::-1]}
     new = [named.get(month, month) for month in sorted(months(said, own) - stated)]
-    # Also look for the month's name in the texts, because "May" without a number is not read as a
-    # month.
+    # Also look for the month's name in the source texts, because "May" without a number is not read
+    # as a month there.
     return [*found, *(name for name in new if not any(name in text.words for text in there))]
 
 
@@ -320,7 +321,7 @@ def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
     pages = _spoken(there)
     surely = own == pages and not language(own).nouns_in_capitals
     found = names(said) | _opening_words(said, own) if surely else _marked_words(said)
-    # Leave out months and units, because they are checked with their figures.
+    # Do not check months and units as names, because they are checked together with numbers.
     checked = {part for name in found for part in name.split("-") if part}
     checked -= spelled_out(said, there)
     ordinary = language(own).months.keys() | language(pages).months.keys()

@@ -24,7 +24,7 @@ _ARROW = "→|->|⟶"
 _ONE = rf"[eE]\d{{1,9}}\s*(?:[-–—]\s*[eE]?\d{{1,9}})?\s*(?:{_ARROW})?"
 _LOOSE = re.compile(rf"[\[【]\s*({_ONE}(?:\s*[+,;/&]\s*{_ONE})*)\s*[\]】]")
 _RANGE = re.compile(r"[eE](\d+)(\s*[-–—]\s*[eE]?(\d+))?")
-#: Text between two marks in the same sentence: a separator or a short word ("and").
+#: Text between two citation marks in the same sentence: a separator or a short word ("and").
 _JOINED = re.compile(
     rf"({MARK_IDS})\s*(?:[,;&]|[^\W\d_]{{1,3}}(?=\s*{MARK_IDS}\s*(?:[.!?;]|$)))\s*(?=\[\s*E\d)"
 )
@@ -162,8 +162,8 @@ def parse_sentences(text: str) -> list[Sentence]:
             joined = tuple(dict.fromkeys((*before.ids, *more)))
             found.append(_Said(f"{before.text}{gap}{first}", joined, before.concludes or ends))
         if match is None:
-            # Text after the last mark shares that mark's evidence, unless it introduces what
-            # follows.
+            # Text after the last citation mark is based on that mark's evidence, unless the text
+            # introduces what follows.
             piece, lead = _without_lead(piece)
             last = found[-1].ids if found else ()
             found += [_Said(piece, last, False), _Said(lead, (), False)]

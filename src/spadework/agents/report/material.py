@@ -25,7 +25,8 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.web.urls import domain_of
 from spadework.values import Evidence, Section, Sentence
 
-#: The maximum characters of a quote shown instead of a claim, and of code shown after a claim.
+#: The maximum number of characters of a quote shown instead of a missing claim, and of code shown
+#: after a claim.
 LINE_CHARS, CODE_CHARS = 220, 100
 
 
@@ -115,7 +116,8 @@ def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
     for e in ledger:
         alike[e.content_hash, e.kind].append(e)
     whole = {e.id: _whole_of(e, alike[e.content_hash, e.kind]) for e in ledger}
-    # The entry that contains another may itself lie within a third, which then stands for both.
+    # An entry that contains another may itself be contained in a third. The third then replaces
+    # both.
     for e in sorted(ledger, key=lambda e: -len(e.quote)):
         whole[e.id] = whole[whole[e.id].id]
     claims: dict[str, list[str]] = defaultdict(list)

@@ -37,7 +37,8 @@ def read_one(page: str, settings: Settings, level: int, *, as_json: bool) -> Non
         raise SettingsError("Say what to read: an address or a file.")
     read = asyncio.run(_read(page, settings, level))
     if as_json:
-        # Always false: spadework's own reader, not trafilatura, reads every page.
+        # The value of `trafilatura` is always false, because spadework's own reader reads every
+        # page.
         facts = read.model_dump(mode="json") | {"trafilatura": False}
         say_json(json.dumps(facts, ensure_ascii=False))
     else:
@@ -223,7 +224,7 @@ def _head(page: Page) -> str:
 
 def _name(page: Page) -> str:
     readable = re.sub(r"[^\w.-]+", "-", page.url.partition("://")[2])[:_NAME_CHARS].strip("-.")
-    # Different pages can share both a URL prefix and their text, so hash the whole URL.
+    # Two pages can have the same text, and URLs that begin alike. So hash the whole URL.
     own = hashlib.sha256(page.url.encode(errors="replace")).hexdigest()[:8]
     return f"{readable}-{own}.md"
 

@@ -11,7 +11,8 @@ from spadework.apps.outputs import Output, print_report, write_output
 from spadework.sessions.replay import Replayed, replay
 from spadework.settings import Settings
 
-#: Maximum number of unrecorded requests to list. If the plan changed, all can be unrecorded.
+#: The maximum number of requests without a recorded answer to list. If the plan has changed, this
+#: can be all requests.
 MOST_LINES = 20
 _LATE = "The session ran out of time in the middle of a step, which a replay cannot reproduce."
 

@@ -155,7 +155,8 @@ def _fetch_session(home: Path | None, session_id: str) -> Path:
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-#: The environment variable for `database_url`. If it is unset, session commands load no settings.
+#: The environment variable for `database_url`. Session commands load the settings only if it is
+#: set.
 VARIABLE = "SPADEWORK_DATABASE_URL"
 
 

@@ -13,8 +13,8 @@ import typer
 from spadework.apps import options
 
 _UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-#: Fraction of `--every` that must pass before the next run. It is below 1 because timers can fire
-#: early.
+#: The fraction of the `--every` interval that must pass before the next run. It is below 1 because
+#: timers can fire early.
 _EARLY = 0.95
 Every = Annotated[
     str,

@@ -43,7 +43,8 @@ T = TypeVar("T")
 #: A callback that receives the progress and the total, both in seconds, and a message.
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
 
-#: Seconds until the last message is repeated, so that clients do not time out.
+#: If no message was sent for this many seconds, the last one is repeated, so that clients do not
+#: time out.
 BEAT_SECONDS = 5.0
 #: Minimum average time between messages, in seconds.
 LEAST_SECONDS = 1.0
@@ -210,7 +211,7 @@ class ToolContext:
 LATEST = "latest"
 #: Tokens reserved for titles, addresses and hints.
 ROOM_TOKENS = 400
-#: Maximum tokens in an answer's text and structured content together.
+#: The maximum number of tokens in an answer's text and structured content together.
 ANSWER_TOKENS = 20_000
 
 Call = Context[ToolContext, Any]

@@ -256,7 +256,7 @@ async def _check_embeddings(settings: Settings) -> str:
 
 #: Seconds for which a result is reused, to limit the number of checks.
 FRESH_SECONDS = 2.0
-#: Text shown instead of the path of the home folder, which is private.
+#: This text is shown instead of the home folder's path, because the path is private.
 _HOME = "the home"
 
 

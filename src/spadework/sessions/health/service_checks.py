@@ -59,7 +59,7 @@ async def models(settings: Settings) -> list[Check]:
 
 
 async def _greet_model(place: Place, settings: Settings) -> str:
-    # The client gets more time, so that the check times out first.
+    # The client gets a longer timeout than the check, so that the check times out first.
     patient = settings.model_copy(update={"model_seconds": 2 * HEALTH_SECONDS})
     await greet(place, patient)
     known = await result_at(place, settings.common)
@@ -79,8 +79,8 @@ def _mend(place: Place) -> str:
     return "Check that the server at OPENAI_BASE_URL is running and has the model."
 
 
-#: Maximum pages to try. They come from different hosts, so that one site that blocks all clients
-#: does not fail the check.
+#: Maximum pages to try. Each comes from a different host, so that the check does not fail because
+#: of one site that blocks all clients.
 MOST_TRIED = 3
 NOT_TRIED = "no page was fetched because no search found one"
 _MEND = "Check whether a firewall or proxy blocks this machine."
@@ -126,7 +126,7 @@ def _browser(settings: Settings) -> Check:
     return Check(state="works", text=f"browser {choose_browser(settings)}")
 
 
-#: Every search engine and paper archive has hits for this query.
+#: A query for which almost every search engine and paper archive has hits.
 QUERY = "water"
 HITS = 10
 _WEB = ("http://", "https://")
@@ -183,7 +183,7 @@ async def _provider(provider: Provider, settings: Settings, until: float, hits: 
     search = Search((provider,), Manners(limits=settings.search_limits, asks=1))
 
     async def asks() -> str | Check:
-        # The provider gets more time, so that the check times out first.
+        # The provider gets a longer timeout than the check, so that the check times out first.
         found = await search.ask(provider, Query(text=QUERY), limit=HITS, seconds=seconds + 1)
         if not found:
             # Finding nothing is not an error, because the engine may have only a small index.

@@ -19,8 +19,8 @@ from spadework.tools.stores.private_files import write_atomically
 
 FILE = "endings.json"
 ENDINGS = ("writing", "closing", "leaving")
-#: Maximum number of runs to remember, and the minimum number of recorded runs before the reserved
-#: time can be less than CLOSING_SECONDS.
+#: `KEPT`: the number of latest runs whose durations are kept. `ENOUGH`: until this many runs are
+#: recorded, at least CLOSING_SECONDS are reserved for a run's final steps.
 KEPT, ENOUGH = 20, 5
 SAFETY, LEAST_SECONDS, MOST_SECONDS = 1.25, 0.5, 10.0
 

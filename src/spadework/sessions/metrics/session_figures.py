@@ -53,14 +53,14 @@ class Figures(NamedTuple):
 # A session that is outside one of these limits gets an alert.
 #: Maximum fraction of the time limit that runs may use.
 MOST_TIME = 0.90
-#: Maximum fraction of model requests that may be too long.
+#: Maximum fraction of model requests that may be too long for the model.
 MOST_TOO_LONG = 0.05
-#: Maximum fraction of searches or model calls that may fail.
+#: Maximum fraction of searches, and of model calls, that may fail.
 MOST_ERRORS = 0.10
 #: Minimum fraction of a follow-up's searches and pages that must come from a cache.
 LEAST_CACHED = 0.50
-#: Minimum requests for a fraction to be meaningful. It equals the number of failures after which a
-#: provider is skipped.
+#: The limits on fractions of requests apply only if there were at least this many requests. A
+#: provider is skipped after the same number of failures.
 FEW = 3
 
 Alert = Literal["time", "too long", "searches", "model calls", "unknown"]

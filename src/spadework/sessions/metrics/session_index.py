@@ -27,9 +27,10 @@ LOG = "events.jsonl"
 INDEX, VERSION = "sessions.sqlite", 5
 #: A file changed less than this many nanoseconds ago may change again without a new timestamp.
 SETTLED_NS = 2_000_000_000
-#: Batch sizes. The first batch is small, for callers who want only the newest sessions.
+#: Number of sessions in the first batch, and in each later batch. The first batch is small, for
+#: callers who want only the newest sessions.
 FIRST, MORE = 200, 2_500
-#: Seconds after which a message explains the delay.
+#: If rebuilding the index takes longer than this many seconds, a message explains the delay.
 LONG_SECONDS = 1.0
 #: Maximum seconds to wait while another process writes.
 BUSY_SECONDS = 2.0

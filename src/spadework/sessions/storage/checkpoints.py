@@ -60,7 +60,7 @@ class AfterTelling(BaseCheckpointSaver[str]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Save a checkpoint."""
-        # Checkpoints of workers' subgraphs, which have a namespace, do not hold the run's state.
+        # Checkpoints with a namespace belong to workers' subgraphs and do not hold the run's state.
         if not config.get("configurable", {}).get("checkpoint_ns"):
             self._last = dict(checkpoint["channel_values"])
         await self._record.written()

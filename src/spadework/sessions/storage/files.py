@@ -28,8 +28,8 @@ from spadework.visible import visible
 PROGRESS = "progress_tracking.json"
 LEDGER = "evidence.jsonl"
 JOURNAL = "session.sqlite"
-#: Name of a marker file. It means that the session was imported, or that the session repeats a
-#: question and its changes since the previous run have not been delivered to the user.
+#: Name of a marker file. A session has this file if it was imported, or if it repeats a question
+#: and the changes since the previous run have not been delivered to the user.
 UNTOLD = "undelivered"
 V = TypeVar("V", bound=BaseModel)
 LOCK = ".lock"

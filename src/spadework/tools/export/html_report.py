@@ -24,9 +24,9 @@ def to_html(result: Result, *, pictures: bool = True) -> str:
     return _environment().get_template("report.html").render(sheet=sheet, pictures=pictures)
 
 
-#: Folder of the templates, which the session page uses too.
+#: The folder of the templates. The session page uses them too.
 DRAWN_IN = Path(__file__).parent
-#: A sentence's last word stays on the line of the citation marks if it has at most this many
+#: A sentence's last word stays on the same line as the citation marks if it has at most this many
 #: characters.
 MOST_KEPT = 24
 

@@ -28,7 +28,7 @@ ReadBytes = Callable[[bytes, str], Extracted]
 #: inside, or None to refuse archives.
 ReadHolder = Callable[[bytes, str, ReadBytes | None], Extracted]
 
-#: Import paths of the readers, which are imported on first use, because importing all libraries
+#: Import paths of the readers. A reader is imported on first use, because importing all libraries
 #: takes longer than reading a page.
 _OF_TEXT = {
     "html": "html.extract", "markdown": "text.markdown.clean_markdown",

@@ -52,8 +52,7 @@ def _holds(body: bytes, stream: str) -> bool:
     return at >= 0
 
 
-#: Supersets that browsers use to decode a charset, keyed by that charset (WHATWG Encoding
-#: Standard).
+#: For each charset, the superset with which browsers decode it (WHATWG Encoding Standard).
 _SUPERSETS = {
     "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
     "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs",
@@ -226,7 +225,7 @@ _FURTHER_ON = (
     (b"RIFF", 8, b"AVI ", "application/x-riff"), (b"", 4, b"ftypavif", "image/avif"),
     (b"", 4, b"ftypavis", "image/avif"), (b"BM", 6, bytes(4), "image/bmp"),
 )  # fmt: skip
-#: Maximum share of null bytes in markup. More means binary data.
+#: Markup in which at most this fraction of the bytes are null still counts as text.
 _MOST_NULLS = 0.05
 _SNIFFED = 1_024
 

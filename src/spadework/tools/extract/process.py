@@ -28,7 +28,7 @@ from spadework.tools.web.background_threads import aside, begin, kill_group
 from spadework.tools.web.fair_queue import place
 
 _LENGTHS = struct.Struct("!II")
-#: Maximum bytes in a header. A larger header indicates a corrupt stream.
+#: Maximum bytes in a frame's header. A larger header indicates a corrupt stream.
 _MAX_HEADER = 500_000_000
 #: Number of bytes to decode at a time, so that other threads can run in between.
 _AT_ONCE = 1_000_000
@@ -131,8 +131,8 @@ else:
 
     def memory_taken() -> int:
         """Return this process's peak memory in bytes."""
-        # On Linux, the peak from getrusage starts at the parent's size, so read it from /proc
-        # instead.
+        # On Linux, the peak memory reported by getrusage starts at the parent's size, so read the
+        # peak from /proc instead.
         with suppress(OSError, StopIteration):
             lines = Path("/proc/self/status").read_text().splitlines()
             return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1_024
@@ -285,7 +285,7 @@ async def read_apart(
     body: bytes, *, media_type: str, url: str, charset: str = "", seconds: float
 ) -> Extracted:
     """Call `read_document` in another process. `seconds` includes the wait for a free process.
-    Also raises TooSlow at the deadline and Unreadable if the process crashes.
+    Raises its errors, TooSlow at the deadline, and Unreadable after a crash.
     """
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
@@ -301,8 +301,8 @@ async def read_apart(
             try:
                 return answer(await _ask(waited or _new(), request, body))
             except Ended:
-                # The idle process may already have been killed, although it still accepted the
-                # request, so try once more with a new process.
+                # An idle process that was killed a moment ago may still accept the request, so try
+                # once more with a new process.
                 if waited is None or loop.time() - began > DYING_SECONDS:
                     raise
                 return answer(await _ask(_new(), request, body))

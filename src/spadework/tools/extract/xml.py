@@ -11,7 +11,7 @@ import lxml.etree as etree
 
 from spadework.errors import TooLarge, Unreadable
 
-#: Maximum tags and attributes in a tree. Each takes up to 200 bytes of memory.
+#: Maximum number of tags and attributes in an XML tree. Each takes up to 200 bytes of memory.
 MAX_NODES = 2_000_000
 
 Element = Any  # lxml has no types.

@@ -15,9 +15,11 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.guard import printable_url
 
-#: Pages with more characters are not checked for the wording of an access wall, such as a captcha.
+#: Pages with more characters than this are not checked for the wording of an access wall, such as a
+#: captcha.
 MAX_CHARS = 600
-#: Maximum length of a text checked with the loose patterns, which also match in articles.
+#: The loose patterns are used only for texts of at most this many characters, because they also
+#: match in articles.
 FEW_CHARS = 200
 #: Maximum characters of text on a page whose markup is checked for an access wall.
 MARKED_CHARS = 1_500
@@ -61,7 +63,7 @@ _WALLS = {
             r"|at least) (?:18|21)\b",
     }.items()
 }
-#: Patterns used only for pages with hardly any other text.
+#: Patterns used only for texts of at most FEW_CHARS characters.
 _LOOSE = {
     name: re.compile(pattern)
     for name, pattern in {
@@ -146,7 +148,7 @@ def first_words(html: str) -> str:
 
 #: A page with fewer characters than this counts as empty.
 MIN_CHARS = 50
-#: Maximum characters of a thin page, whose text is probably added by scripts.
+#: Maximum characters on a thin page (a page to which scripts would probably add text).
 THIN_CHARS = 600
 #: A short page counts as thin if scripts make up more than this fraction of its HTML.
 SCRIPT_SHARE = 0.8

@@ -97,7 +97,7 @@ def _readers() -> str:
 MAX_CONNECTIONS = 100
 REDIRECTS = 8
 KEEPALIVE_SECONDS = 15.0
-#: Maximum attempts if a connection breaks or the status is in PASSING.
+#: Maximum number of attempts at a request if the connection breaks or the status is in PASSING.
 ATTEMPTS = 2
 PASSING = frozenset({500, 502, 504})
 #: The longest Retry-After that is worth waiting for, in seconds.
@@ -141,8 +141,8 @@ class Web:
 
     async def fetch(self, url: str, *, seconds: float) -> Fetched:
         """Return the page at `url` after redirects, or a stale copy if its server is down. Raises
-        NotAllowed, Blocked, TooLarge, Unreadable, Unreachable, or TooSlow (at the latest after
-        `seconds`).
+        NotAllowed, Blocked, TooLarge, Unreadable, Unreachable, or TooSlow after at most
+        `seconds`.
         """
         url, attempts = check_url(url), list[Attempt]()
         try:
@@ -251,7 +251,7 @@ class Web:
             answer = await self._cache.ask(
                 url, level, headers, partial(self._send, url, deadline, note)
             )
-            if len(answer.body) > self._settings.page_bytes:  # cached under a larger limit
+            if len(answer.body) > self._settings.page_bytes:  # cached when the limit was larger
                 raise TooLarge(f"The page is larger than {self._settings.page_bytes:,} bytes.")
             target = next_url(answer)
             if target is None:

@@ -26,7 +26,7 @@ from spadework.tools.fetch.unpack import ACCEPT_ENCODING, Unpacker
 from spadework.tools.web.connections import http_date, retry_after
 from spadework.values import Attempt
 
-#: Maximum seconds to wait for the next byte of a response.
+#: Maximum seconds to wait for the first byte of a response, and for each further part of it.
 FIRST_BYTE_SECONDS = 20.0
 
 
@@ -110,7 +110,8 @@ _MEANT = (
     ("StreamReset", "the server broke off the response"),
     ("ConnectionTerminated", "the server ended the connection"),
 )
-#: Parts of library error messages that are useless to users: code locations, bytes and objects.
+#: Parts of libraries' error messages that are useless to users: code locations, byte strings and
+#: object representations.
 _INSIDES = re.compile(
     r"\s*\(_ssl\.c:\d+\)|\[SSL(?:: \w+)?\] ?|:? ?bytearray\(.*|<\w[^>]*>", re.DOTALL
 )
@@ -319,7 +320,7 @@ async def _tidy(work: Coroutine[Any, Any, Answer]) -> Answer:
 
 
 _STATUSES = frozenset({301, 302, 303, 307, 308})
-#: Maximum bytes of a page for its meta refresh to count as a redirect.
+#: A meta refresh counts as a redirect only if the page has at most this many bytes.
 SIGNPOST_BYTES = 4_000
 SIGNPOST_SECONDS = 5
 _REFRESH = re.compile(r"""<meta\b[^>]*\bhttp-equiv\s*=\s*["']?refresh\b[^>]*>""", re.IGNORECASE)

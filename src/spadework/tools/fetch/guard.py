@@ -36,7 +36,8 @@ _REFUSED_V4 = tuple(IPv4Network(network) for network in (
 #: documentation.
 _GLOBAL_V6 = IPv6Network("2000::/3")
 _REFUSED_V6 = tuple(IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "3fff::/20"))
-#: IPv6 networks that embed an IPv4 address, and the number of bits that follow it.
+#: IPv6 networks whose addresses embed an IPv4 address, and the number of bits after the embedded
+#: address.
 _CARRIERS = (
     (IPv6Network("::ffff:0:0/96"), 0),
     (IPv6Network("64:ff9b::/96"), 0),
@@ -270,7 +271,8 @@ class _Connection(httpcore.AsyncHTTPConnection):
         """Count a connection with unread bytes as expired, because they may be a forged response
         to the next request.
         """
-        parser = getattr(self._connection, "_h11_state", None)  # httpcore has no public API for it
+        # Httpcore has no public API for the parser's state.
+        parser = getattr(self._connection, "_h11_state", None)
         return super().has_expired() or (
             self.is_idle() and parser is not None and bool(parser.trailing_data[0])
         )
@@ -286,7 +288,8 @@ class _Forwarded(_Connection):
         self._guarded = guarded
 
     def can_handle_request(self, origin: httpcore.Origin) -> bool:
-        # The pool calls this with the remote server's origin, and the base class with the proxy's.
+        # The pool calls this method with the remote server's origin. The base class calls it with
+        # the proxy's origin.
         return origin in (self._remote, self._origin)
 
     async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:

@@ -32,7 +32,8 @@ LEVEL_SECONDS, REFUSED_SECONDS = 30 * 86_400.0, 86_400.0
 #: Consecutive refusals after which a host that has served pages is blocked. Any other host is
 #: blocked after one refusal.
 REFUSALS = 3
-#: Maximum pause in seconds, even if a host's Retry-After header asks for more.
+#: Maximum seconds to wait before requesting from a host again, even if its Retry-After header asks
+#: for more.
 MOST_SECONDS = 86_400.0
 #: Consecutive pages with status 503 after which a host counts as down.
 OUT_OF_ORDER = 2
@@ -118,8 +119,8 @@ class Hosts:
             await self._learn(host, refused_until=0.0)
 
     async def later(self, url: str, status: int, seconds: float) -> None:
-        """Record that a server requested a pause. Status 429 applies to the whole host. Status 503
-        applies to the page, or to the host after OUT_OF_ORDER such pages.
+        """Record that a server requested a pause. Status 429 pauses the host. Status 503 pauses
+        only the page, or the host once OUT_OF_ORDER pages have returned it.
         """
         host, until = urlsplit(url).netloc, self._clock() + min(seconds, MOST_SECONDS)
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -164,7 +165,7 @@ def _moment(seconds: float) -> str:
 
 
 _opened: WeakValueDictionary[Path, Hosts] = WeakValueDictionary()
-#: Seconds to wait for a robots.txt, which delays all the site's pages.
+#: Seconds to wait for a robots.txt. The wait delays all pages of the site.
 ROBOTS_SECONDS = 5.0
 #: Maximum bytes of a robots.txt. RFC 9309 (2.5) requires at least 500 KiB.
 MAX_BYTES = 512_000

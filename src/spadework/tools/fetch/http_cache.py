@@ -25,9 +25,9 @@ from spadework.tools.fetch.exchange import Answer
 from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.web.connections import http_date
 
-#: The fraction of the size limit to which the store is pruned.
+#: When the store exceeds its size limit, it is pruned to this fraction of the limit.
 SWEPT_TO = 0.9
-#: The fraction of the size limit that is written before the size is checked again.
+#: The store's size is checked each time this fraction of the size limit has been written.
 SWEEP_EVERY = 0.05
 #: The maximum size of a stored entry, as a fraction of the size limit.
 LARGEST = 0.1
@@ -89,7 +89,7 @@ class Store:
     def _sweep(self) -> None:
         found = []
         for path in self._folder.glob("*/*/*"):
-            with suppress(OSError):  # another process may have removed it
+            with suppress(OSError):  # another process may have removed the file
                 status = path.stat()
                 found.append((status.st_mtime, status.st_size, path))
         total = sum(size for _, size, _ in found)
@@ -103,7 +103,7 @@ class Store:
 
 
 Send = Callable[[dict[str, str]], Awaitable[Answer]]
-#: Seconds for which a stale copy may be used, unless the response sets stale-if-error.
+#: Maximum age in seconds of a stale copy that may be used, unless the response sets stale-if-error.
 STALE_SECONDS = 7 * 86_400
 #: Statuses that are cached: pages and permanent redirects.
 _KEPT = frozenset({200, 203, 301, 308})
@@ -179,7 +179,8 @@ class HttpCache:
             return usable[0].answer
         answer = await send(headers | _preconditions(state))
         outcome = _keep_state(state.next(_response_of(answer)))
-        # If a 304 response is not about the stored copy, ask again without conditions.
+        # If a 304 response is not about the stored copy, send the request again without conditional
+        # headers.
         if isinstance(outcome, hishel.CacheMiss):
             answer = await send(headers)
             outcome = _keep_state(outcome.next(_response_of(answer)))
@@ -196,7 +197,8 @@ class HttpCache:
         """Return a stale copy of an unreachable page, or None if no copy may be used."""
         for level in levels:
             copy = await self._load(url, level)
-            # Compute the age from the Date header, because a 304 response renews that header.
+            # Compute the copy's age from its Date header, because a 304 response renews that
+            # header.
             dated = copy.answer.dated if copy else None
             if copy is None or dated is None or time.time() - dated.timestamp() > _longest(copy):
                 continue
@@ -261,8 +263,8 @@ def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
 
 
 def _stored_headers(headers: httpx.Headers) -> httpx.Headers:
-    """Return the headers to store. A Date in the future is replaced with the current time, because
-    it would keep the copy from ever expiring.
+    """Return the headers to store. A missing or future Date becomes the current time, so that the
+    copy can expire.
     """
     kept = [
         (name, value)

@@ -134,8 +134,8 @@ class _Pool(Generic[C, R]):
         return self._limits.wanted - len(self._came)
 
     def start(self) -> Iterator[C]:
-        """Start and yield one candidate for each missing page, plus a replacement for each slow
-        one. At most twice as many candidates run as pages are missing.
+        """Start and yield candidates until one runs per missing page, plus a replacement for each
+        slow one. Never run more than two per missing page.
         """
         now = self._clock()
         slow = sum(now >= moment for moment in self._slow_at.values())
@@ -150,9 +150,9 @@ class _Pool(Generic[C, R]):
             yield candidate
 
     def _next(self, places: int, now: float) -> C | None:
-        """Remove and return the best candidate whose group is below its limit, or return None. One
-        of the free `places` is reserved for each better candidate whose group has a read that is
-        not slow yet.
+        """Remove and return the best waiting candidate whose group is below its limit, or return
+        None. Keep one of the free `places` for each better candidate whose group is likely to be
+        free soon.
         """
         busy = Counter(self._group(candidate) for candidate in self.running.values())
         quick = {self._group(self.running[task]) for task, at in self._slow_at.items() if now < at}

@@ -33,8 +33,8 @@ class Way(NamedTuple):
     media_type: str = ""
 
 
-#: A function that returns a page's alternative URLs, best first, or none if it does not know the
-#: site.
+#: A function that returns a page's alternative URLs, best first. It returns no URLs if it does not
+#: know the site.
 Site = Callable[[str], Sequence[Way]]
 _PREPRINT = r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?"
 _ARXIV = rf"(?P<form>abs|pdf)/(?P<id>{_PREPRINT})(?:\.pdf)?"
@@ -177,10 +177,9 @@ class Reader:
         had: Callable[[int, Fetch], Awaitable[Fetched]] = _at_once,
     ) -> Read:
         """Read the page at `url` within `seconds`, starting at the fetch level `level` (None: see
-        `level_at`). `had(level, fetch)` returns a stored response, or the result of `fetch`, which
-        it may store. Alternative URLs count as levels -1, -2 and so on, but their pages keep `url`.
-        Raises what `Web.fetch` raises, Blocked for a captcha or login page, and Unreadable for a
-        page without text.
+        `level_at`). `had(level, fetch)` returns a stored response, or calls `fetch` and may
+        store its result. Alternative URLs have the levels -1, -2 and so on. Raises the errors of
+        `Web.fetch`, Blocked for a captcha or login page, and Unreadable for a page without text.
         """
         url, trip = check_url(url), _Trip(_now() + seconds, had)
         try:

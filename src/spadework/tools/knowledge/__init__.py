@@ -20,7 +20,8 @@ SERVER_SECONDS = 2.0
 #: The name of the Qdrant collection. If each user has a separate collection, its name gets a
 #: suffix.
 COLLECTION = "spadework"
-#: Maximum size of the compressed pages in bytes. The least recently used pages are deleted first.
+#: Maximum total size in bytes of the compressed pages. The least recently used pages are deleted
+#: first.
 MOST_BYTES = 200_000_000
 
 
@@ -51,7 +52,7 @@ def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
 
     key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else ""
     client = client_of(settings.qdrant_url, key, SERVER_SECONDS)
-    where = host_of(settings.qdrant_url)  # contains nothing that could be a key
+    where = host_of(settings.qdrant_url)  # only the host, because the URL may contain a key
     return QdrantKnowledge(client, _collection(settings), where, embedder(settings))
 
 

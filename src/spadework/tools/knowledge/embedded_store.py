@@ -175,14 +175,15 @@ def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
 
 
 T = TypeVar("T")
-#: Maximum numbers of passages to retrieve: with any of the question's terms, with all needed terms,
-#: and about a subject that the question names.
+#: Maximum numbers of passages to retrieve: passages with any of the question's terms, passages with
+#: all needed terms, and passages about a subject that the question names.
 _PROPOSED = 40, 20, 10
-#: Number of unrelated passages assumed when computing how rare a term is. Without them, the
-#: subject of a small store would seem common.
+#: When a term's rarity is computed, the store is assumed to hold this many additional passages
+#: without the term. Otherwise, the main words of a small store would count as common.
 _OTHERS = 10_000
 LOCK_SECONDS = 10.0
-#: The index is rebuilt if the deleted pages outnumber both this limit and the pages kept.
+#: The index is rebuilt if the number of deleted pages exceeds both this limit and the number of
+#: pages kept.
 MOST_REMOVED = 500
 _BATCH = 50
 
@@ -330,8 +331,8 @@ class EmbeddedKnowledge:
         if anew or lost or removed + len(gone) > max(MOST_REMOVED, _count(db)):
             self._rebuild(db)
         elif fresh or gone:
-            # First delete the fresh pages too, because an interrupted process may have indexed
-            # them without marking them as indexed.
+            # Delete the fresh pages from the index before adding them, because an interrupted
+            # process may have indexed them without marking them as indexed.
             index.write(_in_batches(db, fresh), [*gone, *fresh])
             self._note(db, fresh, gone, "removed = removed + ?", len(gone))
 
@@ -366,7 +367,7 @@ class EmbeddedKnowledge:
         except KnowledgeError:
             if which != Which():
                 raise
-            # Everything in the damaged store was to be deleted anyway.
+            # Delete the damaged store, because everything in it was to be deleted anyway.
             shutil.rmtree(self.folder, ignore_errors=True)
             return 0
         return count

@@ -19,14 +19,14 @@ from spadework.values import Freshness, Page, Query, Task
 LEAST_CHARS = 200
 #: Days after which a stored page is stale and is fetched again.
 KEPT_DAYS = 7.0
-#: Maximum age of a page in hours if recent pages are required.
+#: Maximum age in hours of a stored page if the query asks for recent pages.
 RECENT_HOURS = 12
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A page with its text as Markdown. `own` is true if `allow_hosts` contained the page's host
-    when the page was stored. Sessions that do not allow this host must not see the page.
+    """A page with its text as Markdown. `own` marks a page whose host was in `allow_hosts` when it
+    was stored. Only sessions that allow the host may see such a page.
     """
 
     page: Page
@@ -47,9 +47,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Recalled:
-    """A page that matches a question. `passages` are its matching spans in order, merged. `share`
-    (0..1) is the weighted fraction of the question's needed terms found in the page's title and
-    best passage, reduced for short questions.
+    """A page that matches a question. `passages` are its matching spans, merged and in order.
+    `share` (0 to 1) says how many of the question's needed terms its title and best passage
+    contain, by weight.
     """
 
     entry: Entry
@@ -104,8 +104,8 @@ def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
         parts.append(f"url = {value}")
         values.append(url)
     for host in which.hosts:
-        # Take as many characters from the end of the host as the suffix has. A shorter host never
-        # equals the suffix.
+        # Compare the suffix with the same number of characters at the end of the host. A host
+        # shorter than the suffix never matches.
         end = f"substr(host, length(host) - length({value}) + 1)"
         parts.append(f"host = {value} OR {end} = {value}")
         values += [host, f".{host}", f".{host}"]
@@ -153,10 +153,11 @@ class Knowledge(Protocol):
         ...
 
 
-#: Minimum fraction of a question's needed terms in a relevant page's title and passage. At lower
-#: values, pages of an unrelated store pass in `benchmarks/poison.py`.
+#: A stored page is relevant if its title and passage contain at least this fraction of the
+#: question's needed terms. With lower values, unrelated pages count as relevant in
+#: `benchmarks/poison.py`.
 RELEVANT = 0.8
-#: Minimum number of domains among the relevant stored pages for them to replace a web search.
+#: Relevant stored pages can replace a web search only if they come from at least this many domains.
 DOMAINS = 3
 ASPECTS = 0.6
 

@@ -24,8 +24,8 @@ from spadework.tools.library.search import Match, Ranked, blend_rankings, rank, 
 from spadework.tools.ranking.vectors import Near
 from spadework.tools.stores.private_files import close_files, private_folder
 
-#: For questions with fewer needed terms, `share` is reduced, because unrelated pages also match
-#: short questions.
+#: If a question has fewer needed terms than this, the `share` of each page found is reduced,
+#: because unrelated pages also match short questions.
 FEW_WORDS = 3
 
 
@@ -110,7 +110,7 @@ class PassageIndex:
 _LAST = 16_383
 # PostgreSQL's weight letters for title, heading and body.
 TITLE, HEADING, BODY = "A", "B", "D"
-#: PostgreSQL's weights for D, C, B and A, proportional to BOOSTS.
+#: Weights of PostgreSQL's text search labels D, C, B and A, proportional to BOOSTS.
 WEIGHTS = [0.5, 0.5, 0.6, 0.75]
 
 

@@ -117,7 +117,7 @@ def passages_of_other_states(entry: Entry) -> models.Filter:
 
 #: Usual BM25 constants.
 K1, B = 1.2, 0.75
-#: Assumed number of words per passage, because the true average is unknown.
+#: Assumed average number of words per passage. The true average is unknown.
 AVERAGE_WORDS = 200
 
 
@@ -168,7 +168,7 @@ def in_one_sentence(where: str) -> Iterator[None]:
         said = late if isinstance(error.source, httpx.TimeoutException) else said
     except TimeoutError:
         said = late
-    except ValueError:  # not JSON, or fields are missing
+    except ValueError:  # the reply is not JSON or lacks fields
         said = strange
     except (client.ApiException, httpx.HTTPError) as error:
         said, hint = f"could not be queried ({type(error).__name__})", ""
@@ -190,7 +190,8 @@ def nothing_there() -> Iterator[None]:
             raise
 
 
-#: Maximum number of passages retrieved, and the weight of an optional query word.
+#: Maximum number of passages retrieved, and the weight of an optional query word (a needed word has
+#: weight 1).
 PROPOSED, OPTIONAL = 60, 0.3
 BATCH = 64
 #: Seconds allowed for a whole response. A response that trickles in would never exceed the read
@@ -199,9 +200,8 @@ WHOLE_SECONDS = 10.0
 
 
 class QdrantKnowledge:
-    """A knowledge store in a Qdrant collection. With an embedder, embeddings are searched too, and
-    the rankings are fused by RRF. Because embeddings of different models cannot be compared, the
-    model's name is then appended to `collection`. `where` names the server in messages.
+    """A knowledge store in a Qdrant collection. With an embedder, it also searches embeddings, and
+    appends the embedding model's name to `collection`. `where` names the server in messages.
     """
 
     def __init__(

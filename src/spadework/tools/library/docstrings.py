@@ -149,7 +149,8 @@ def _argument(name: str, default: ast.expr | None) -> str:
     return f"{name}={value if len(value) <= 30 else '…'}"
 
 
-#: Minimum length of a docstring. Shorter ones just repeat the name (benchmarks/installed.py).
+#: Minimum length of a docstring in characters. Shorter docstrings just repeat the name
+#: (benchmarks/installed.py).
 MIN_CHARS = 24
 _CHANGES = frozenset(("setter", "deleter"))
 

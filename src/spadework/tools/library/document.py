@@ -293,8 +293,8 @@ _ENDS = b".!?,;:()\n"
 _AS_LINES = bytes.maketrans(_ENDS, b"\n" * len(_ENDS))
 _LEFT_OUT = bytes(sign for sign in range(128) if not chr(sign).isalpha() and sign not in _ENDS)
 _CLAUSE = 12
-#: Number of hashes kept per text, and minimum number for a comparison. The smallest hashes are
-#: kept, because they form an unbiased sample (Broder 1997).
+#: Maximum number of clause hashes kept per text, and minimum number that a text needs to be
+#: compared. The smallest hashes are kept, because they form an unbiased sample (Broder 1997).
 _SAMPLE, _LEAST = 48, 4
 #: Texts that share at least this fraction of their clauses are copies.
 COPY = 0.7

@@ -31,7 +31,7 @@ _UNSPACED = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+")
 _HAN = re.compile("[\u3400-\u9fff]+")
-#: Stems that share only their first letter with some forms of the word, as in die and dying.
+#: Words that share only their first letter with some of their forms, such as "die" with "dying".
 _IRREGULAR = frozenset(("die", "lie", "tie"))
 _NAME = r"[\p{L}\p{N}_]+(?:[.\-][\p{L}\p{N}_]+)*"
 
@@ -110,7 +110,7 @@ def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
     0.27 can lose the first deletion.
     """
     writer = index.writer(heap_bytes, 1)
-    writer.delete_documents_by_term("document", 0)  # documents are numbered from 1
+    writer.delete_documents_by_term("document", 0)  # matches nothing, because numbers begin at 1
     return writer
 
 

@@ -70,7 +70,8 @@ ALTER TABLE exchanges ALTER request SET STORAGE EXTERNAL;
 ALTER TABLE bodies ALTER packed SET STORAGE EXTERNAL;
 ALTER TABLE files ALTER packed SET STORAGE EXTERNAL;
 """
-#: Notify a session's watchers of events, and its runner of commands and takeovers.
+#: Triggers that notify a session's watchers of events, and the session's worker of commands and
+#: takeovers.
 _TOLD = """
 CREATE FUNCTION tell_watchers() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -91,8 +92,8 @@ CREATE TRIGGER tell AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION tell_wa
 CREATE TRIGGER tell AFTER INSERT ON signals FOR EACH ROW EXECUTE FUNCTION tell_workers();;
 CREATE TRIGGER tell AFTER UPDATE ON sessions FOR EACH ROW EXECUTE FUNCTION tell_all();;
 """
-#: Tables for slots at shared resources (`rooms`), for runs and for daily spending. The slot tables
-#: are unlogged, so that taking a slot does not write to disk.
+#: Tables that limit concurrent uses of shared resources (each use holds a slot), concurrent runs
+#: and daily spending. The slot tables are unlogged, so that taking a slot does not write to disk.
 _LIMITS = """
 CREATE UNLOGGED TABLE askers (
     process text PRIMARY KEY,
@@ -126,8 +127,9 @@ CREATE TABLE spent (
 );
 ALTER TABLE sessions ADD COLUMN most_runs integer NOT NULL DEFAULT 0;
 """
-#: Functions that assign a resource's slots while its row in `rooms` is locked. A free slot goes to
-#: the user with the fewest slots there, and among that user's sessions to the one with the fewest.
+#: Functions that assign a resource's slots while the resource's row in `rooms` is locked. A free
+#: slot goes to the waiting user who holds the fewest slots of the resource, and to that user's
+#: session with the fewest.
 _PLACES = """
 CREATE FUNCTION call_in(room text, own text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -213,8 +215,8 @@ BEGIN
     END LOOP;
 END $$;;
 """
-#: Processes take turns reporting a user's daily spending. In return, each gets the other
-#: processes' total.
+#: A function with which a process reports a user's spending of the day and learns the other
+#: processes' total. A lock lets only one process at a time report for a user.
 _DAY = """
 CREATE FUNCTION tell_spent(
     own spent, OUT tokens bigint, OUT money double precision,
@@ -232,8 +234,8 @@ BEGIN
         WHERE s.owner = own.owner AND s.day = own.day AND s.process <> own.process;
 END $$;;
 """
-#: Waiting sessions in queue order. Users with the fewest runs come first, and users at their limit
-#: last.
+#: A view of the waiting sessions in queue order, and a function that claims a session. Users with
+#: the fewest running sessions come first, and users at their limit come last.
 _RUNS = """
 CREATE VIEW queued AS
     SELECT id, owner, most_runs, ahead, most_runs > 0 AND ahead >= most_runs AS held_back,

@@ -166,7 +166,8 @@ class _Document:
         self._styles = Styles(package.tree("word/styles.xml"), package.tree("word/numbering.xml"))
         #: The last item number used at each depth, keyed by list.
         self._numbers: dict[str, list[int]] = {}
-        #: Note numbers in order of first reference, keyed by part and id.
+        #: The numbers of footnotes and endnotes, in order of first reference. A key is the document
+        #: part that holds the note, and the note's id.
         self._called: dict[tuple[str, str], int] = {}
         self.draft = Draft()
         self.title = ""

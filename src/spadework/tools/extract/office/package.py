@@ -29,10 +29,10 @@ from spadework.tools.extract.xml import (
 from spadework.tools.text.facts import moment
 
 MAX_PART = 50_000_000
-#: Maximum entries in a zip file. Each takes 0.5 kB of memory.
+#: Maximum number of entries in a zip file. Each entry takes 0.5 kB of memory.
 MAX_ENTRIES = 100_000
 _ENTRY = b"PK\x01\x02"
-#: Names of the parts of a zip file that may contain text.
+#: Matches the names of zip file entries that may contain text.
 _WORDS = re.compile(r"\.(?:xml|x?html?|txt|docx?|xlsx?|pptx?)$|/embeddings/", re.IGNORECASE)
 _FURNITURE = re.compile(
     r"(?:^|/)(?:META-INF|Configurations2|docProps|customXml|theme|slide(?:Layout|Master)s|activeX"

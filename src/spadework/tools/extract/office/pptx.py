@@ -26,7 +26,8 @@ MAX_DEPTH = 8
 _SIGNS = {"br": "\n", "tab": "\t"}
 
 _TITLES = ("title", "ctrTitle")
-#: Placeholders that repeat on every slide: date, number, header and footer.
+#: Placeholders for what repeats on every slide (date, slide number, header and footer), and for the
+#: image of a slide.
 _FURNITURE = ("dt", "sldNum", "ftr", "hdr", "sldImg")
 
 

@@ -16,7 +16,7 @@ from spadework.tools.extract.notation import Place, joined
 
 _to_text: Any = striprtf.rtf_to_text  # striprtf has no type hints.
 
-#: Maximum bytes of a file, not counting its pictures. Much longer files take minutes.
+#: Maximum bytes of a file, not counting its pictures. Reading a much larger file takes minutes.
 MAX_BYTES = 20_000_000
 
 _PICTURE = re.compile(rb"(?<=\\pict)[^{}]{1000,}(?=})")
@@ -26,8 +26,8 @@ _FIELD = re.compile(r"\\field(?![a-z])")
 _SCRIPT = re.compile(
     r"(\\(?:super|sub)(?![a-z0-9]))\s?([^{}]{0,200}?)(\\(?:nosupersub|plain)\b|(?=[{}]))"
 )
-#: Control characters that mark superscripts and subscripts. striprtf leaves such characters in the
-#: text.
+#: Control characters that mark the start and end of superscripts and subscripts. They remain in the
+#: text that striprtf returns.
 _BEGINS, _ENDS = ("\x01", "\x02"), "\x03"
 _PLACES = {"\x01": Place.LOWERED, "\x02": Place.RAISED, "\x04": Place.NOTE}
 _MARKED = re.compile(r"([\x01\x02\x04][^\x03]*\x03)")

@@ -49,7 +49,8 @@ _DATES = frozenset([*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)])
 _QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
 #: Letters that mark a date format, except in quotes or brackets.
 _DATE_LETTERS = re.compile(r"[ymdhs]", re.IGNORECASE)
-#: Number of the built-in elapsed-time format, and a pattern that recognises custom ones.
+#: Number of the built-in elapsed-time format, and a pattern that recognises custom elapsed-time
+#: formats.
 _LAPSE, _LAPSES = 46, re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _ROW = re.compile(rb"<(?:\w+:)?row\b")
 _PLACE = re.compile(r"([A-Z]{1,3})\d+")
@@ -121,7 +122,8 @@ class _Values:
             if tag(cell) == "c":
                 cells[column] = self._value(cell)
         width = max((column for column, value in cells.items() if value), default=-1) + 1
-        # Leave the widest row so far uncut, because `sheet_table` counts the columns that it cuts.
+        # Do not cut a row that is wider than all rows before it. `sheet_table` needs its width to
+        # count the columns that are not shown.
         shown = width if width > self._widest else min(width, MAX_COLUMNS)
         self._widest = max(self._widest, width)
         return [cells.get(column, "") for column in range(shown)]

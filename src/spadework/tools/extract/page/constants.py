@@ -6,29 +6,31 @@ from __future__ import annotations
 
 #: Elements nested deeper than this are treated as siblings.
 MOST_DEPTH = 400
-#: Lists and quotations nested deeper than this are written at this depth.
+#: Lists and quotations nested deeper than this are written as if they were at this depth.
 MOST_LIST_DEPTH = 10
-#: Maximum characters in a data table's cell. Longer cells indicate a layout table.
+#: Maximum characters in a cell of a data table. A table with a longer cell counts as layout.
 MOST_CELL_CHARS = 4_000
-#: Minimum characters in a `<noscript>` with content. A shorter one counts as a tracking image.
+#: A `<noscript>` element with fewer characters than this counts as a tracking image.
 LEAST_NOSCRIPT_CHARS = 400
 #: Maximum characters read per page.
 MOST_CHARS = 10_000_000
-#: Maximum tags read per page. 80,000 paragraphs take two seconds.
+#: Maximum number of tags read per page. Parsing 80,000 paragraphs takes two seconds.
 MOST_TAGS = 80_000
-#: Maximum nesting of elements. Lexbor parses 6,000 levels in 50 ms and 40,000 in 2.3 s.
+#: Maximum nesting depth of elements. Lexbor parses 6,000 levels in 50 ms and 40,000 in 2.3 s.
 MOST_NESTING = 6_000
-#: Maximum formatting elements that the parser reopens. 250,000 take 0.5 s and 60 MB.
+#: Maximum number of times that the parser may reopen a formatting element. 250,000 times take 0.5 s
+#: and 60 MB.
 MOST_REOPENED = 250_000
 #: Pages with fewer opening tags than this are not checked for nesting.
 HARMLESS_TAGS = 1_000
 #: Pages with at most this many characters are not checked for long tags.
 HARMLESS_BYTES = 60_000
-#: Minimum characters in a known container (`<main>`). If it has fewer, consider the whole page.
+#: A known container (such as `<main>`) with fewer characters than this is ignored.
 LONG_ENOUGH = 100
-#: Minimum share (0–1) of a known container's text that is not in links, repetitions or labels.
+#: A known container is used only if at least this fraction of its text is outside links,
+#: repetitions and labels.
 CLEAN_ENOUGH = 0.75
-#: Minimum share of a page's likely content that a known container must hold.
+#: A known container is used only if it holds at least this fraction of the page's likely content.
 CONTAINER_SHARE = 0.7
 #: A block in a known container is kept if its probability of being content exceeds this.
 CONTAINER_BAR = 0.1
@@ -37,11 +39,13 @@ CONTAINER_BAR = 0.1
 BAR = 1.2
 #: Values that replace BAR for some page kinds. Articles have more noise, documentation has less.
 BARS = {"article": 1.3, "documentation": 1.0}
-#: How far probabilities move towards the mean of similar blocks (0–1).
+#: Each block's probability moves towards the mean of similar blocks by this fraction (0–1) of the
+#: difference.
 LEVELLED = 0.5
 #: On pages with at most this many blocks, everything outside boilerplate elements is content.
 FEW_BLOCKS = 4
-#: The title is the last h1 above the first kept block that has at least this many characters.
+#: The title is the last h1 above the first long block. A kept block is long if it has at least this
+#: many characters.
 TITLED_CHARS = 120
 #: A definition list is kept whole if its definitions average at least DEFINED_CHARS characters,
 #: and the list's mean probability exceeds DEFINED times the page's threshold.
@@ -65,7 +69,8 @@ LEAST_EMBEDDED_CHARS = 140
 MOST_EMBEDDED_CHARS = 200_000
 #: Page kinds whose known containers (such as `<main>`) hold no offers or comments.
 CONTAINED_KINDS = frozenset(("documentation",))
-#: Minimum probability for keeping code, and for keeping tables on pages of CONTAINED_KINDS.
+#: Code is kept if its probability of being content exceeds this. On pages of CONTAINED_KINDS, this
+#: also applies to tables.
 CODE_BAR = 0.05
 #: Hidden elements with more characters than this count as visible, because scripts will show them.
 MOST_HIDDEN_CHARS = 200

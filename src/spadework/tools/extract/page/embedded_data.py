@@ -26,7 +26,8 @@ _BODIES = ("articleBody", "text", "reviewBody", "description", "acceptedAnswer")
 #: Names of meta tags that may hold the page text.
 _META = ("articlebody", "text")
 _CODE_LIKE = re.compile(r"[{};<>=]|\\u00|https?://\S+$")
-#: Names that frameworks such as Next.js, Nuxt, Redux, Apollo and Remix give to initial state.
+#: Names that frameworks such as Next.js, Nuxt, Redux, Apollo and Remix give to a page's initial
+#: state.
 _STATE = re.compile(
     r"__[A-Z][A-Z0-9_]+__|__next_f|__remix\w*|\b(?:initial|preloaded|server|app)_?(?:state|data|props)\b",
     re.IGNORECASE,

@@ -24,8 +24,8 @@ _INLINE = frozenset(
     ("a", "abbr", "b", "bdi", "cite", "code", "dfn", "em", "font", "i", "kbd", "mark", "q", "s",
      "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var")
 )  # fmt: skip
-#: Maximum steps through the element tree to neighbouring text, and maximum characters of that text
-#: that are used.
+#: Maximum number of steps through the element tree to find neighbouring text, and maximum number of
+#: characters used from that text.
 _STEPS, _NEAR = 8, 40
 _MOST_MARK = 12
 

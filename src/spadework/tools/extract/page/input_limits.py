@@ -22,18 +22,18 @@ from spadework.tools.extract.page.constants import (
 )
 from spadework.tools.extract.page.formulas import holds_formula_alone
 
-#: Non-text characters. Data with more than 5% of them is binary.
+#: Characters that do not occur in text. Data counts as binary if they make up more than 5% of it.
 _BINARY = [chr(code) for code in (*range(1, 9), *range(14, 27), *range(28, 32), 0xFFFD)]
 _SAMPLE = 2_000
 _TAG = re.compile(r"<(/?[a-zA-Z][^\s/>]*)")
-#: Maximum quoted values in a tag, and maximum characters outside quotes.
+#: Maximum number of quoted values in a tag, and maximum number of its characters outside quotes.
 _MOST_QUOTED, _MOST_BARE = 15_000, 100_000
 _LONG_TAG = re.compile(
     rf"""<[a-zA-Z](?>(?:[^<>"']*+(?:"[^"]*+"|'[^']*+')){{{_MOST_QUOTED}}}|[^<>"']{{{_MOST_BARE}}})"""
 )
 _NO_TAGS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.I | re.S)
 _FRAME_TAG = re.compile(r"</?iframe\b[^>]*>", re.I)
-#: Elements that do not count as nesting, because they are empty or implicitly closed.
+#: Elements that are not counted in the nesting depth, because they are empty or implicitly closed.
 _FLAT = frozenset((
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
     "track", "wbr", "p", "li", "dt", "dd", "option", "tr", "td", "th", "thead", "tbody", "tfoot",
@@ -66,7 +66,8 @@ def _may_hold_long_tag(text: str) -> bool:
     if len(text) <= HARMLESS_BYTES:
         return False
     few_quotes = text.count('"') + text.count("'") < 2 * _MOST_QUOTED
-    half = _MOST_BARE // 2  # A tag of _MOST_BARE characters contains a whole half.
+    # A tag of _MOST_BARE characters covers a whole window of `half` characters.
+    half = _MOST_BARE // 2
     if few_quotes and all(
         text.find("<", at, at + half) >= 0 for at in range(0, len(text) - half + 1, half)
     ):

@@ -199,8 +199,8 @@ _FORUM = ("discourse", "vbulletin")
 
 
 def source_kind_of(found: Metadata) -> SourceKind:
-    """Return the source kind stated in the metadata, or "". The type NewsArticle does not make a
-    source "news", because companies and blogs use it too.
+    """Return the kind of source that the metadata states, or "". The type NewsArticle alone does
+    not mean "news", because blogs use it too.
     """
     if "ScholarlyArticle" in found.types or not found.meta.keys().isdisjoint(_PAPER):
         return "paper"

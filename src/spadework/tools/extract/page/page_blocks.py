@@ -39,9 +39,9 @@ class Item:
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """A paragraph, heading, table or code block as Markdown. `text` omits the prefixes of the list
-    items and quotations in `inside`. `chars` counts its visible characters, and `link_chars` those
-    within links.
+    """A paragraph, heading, table or code block as Markdown. `inside` lists the list items and
+    quotations around it, whose prefixes `text` omits. `chars` counts visible characters,
+    `link_chars` linked ones.
     """
 
     kind: str
@@ -117,9 +117,9 @@ def callout_kind(classes: str) -> str:
 
 
 def is_apart(tag: str, attributes: dict[str, str | None], frame: Frame) -> bool:
-    """Return whether to drop an element whose tag is in APART. A table cell is dropped only if it
-    holds line numbers. A footer is dropped only if no article, section or similar element contains
-    it. `frame` is the enclosing element.
+    """Return whether to drop an element whose tag is in APART. `frame` is the enclosing element.
+    Table cells are dropped only if they hold line numbers, and footers only outside articles,
+    sections and the like.
     """
     if tag == "td":
         return not NUMBERS.isdisjoint((attributes.get("class") or "").split())
@@ -194,8 +194,8 @@ def assemble(blocks: Sequence[Block]) -> str:
 
 
 def _inside(block: Block) -> tuple[Item, ...]:
-    """Return the list items and quotations whose prefixes `block` gets. A list item that contains
-    a heading is only layout and adds no prefix.
+    """Return the list items and quotations that add prefixes to `block`. A list item with a heading
+    is only layout and adds none.
     """
     shown = (item for item in block.inside if item.marker == "> " or not item.loose)
     return tuple(item for item in shown if item.marker != "> " or block.kind not in _SET_APART)

@@ -286,8 +286,8 @@ def _weights_on(kinds: dict[str, float]) -> dict[str, float]:
 
 @lru_cache(maxsize=1)
 def second_odds() -> Odds:
-    """Return the fitted decision trees as one function. Its arguments are the numbers in a row of
-    `Surroundings.rows`, and its result is the block's log-odds of being content.
+    """Return a function that sums the fitted decision trees. It takes the numbers of one row of
+    `Surroundings.rows`, and returns the block's log-odds of being content.
     """
     pairs = (line.split("\t") for line in weights_text().splitlines() if line[:1] != "#")
     return compiled([value for name, value in pairs if name == _TREE], NUMBERS)
@@ -300,7 +300,8 @@ def compiled(trees: Sequence[str], numbers: int) -> Odds:
     """
     names = ",".join(f"x{n}" for n in range(numbers))
     body = "+".join(_expression(iter(tree.split())) for tree in trees) or "0.0"
-    # Safe, because the expression contains only generated names and parsed numbers.
+    # This use of eval is safe, because the expression contains only generated names and parsed
+    # numbers.
     odds: Odds = eval(f"lambda {names}: {body}", {"__builtins__": {}})
     return odds
 

@@ -23,13 +23,14 @@ BROKEN = "\ufffe"
 WIDE_GAP = 1.2
 #: Minimum number of lines with a gap at the same position for the gap to count as a gutter.
 LEAST_LINES = 4
-#: Minimum median length of the texts beside a gutter, in characters. Shorter texts count as table
-#: values.
+#: Minimum median length in characters of the texts on either side of a gutter. Shorter texts count
+#: as table values.
 LEAST_LETTERS = 20
 
-#: Maximum height of small letters, and minimum offset of super- and subscripts, in letter heights.
+#: Maximum height and minimum vertical offset of superscripts and subscripts, relative to the height
+#: of normal letters.
 SMALL, RISEN = 0.9, 0.08
-#: Maximum gaps within a line and within a word, in letter heights.
+#: Maximum gap between the parts of a line, and between the letters of a word, in letter heights.
 SPACED, SET_APART = 0.5, 0.15
 
 _PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
@@ -46,8 +47,8 @@ _FIXED_NAME = re.compile(r"cmtt|typewriter", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Line:
-    """A line, or the part of a line in one column, with its position in points. If the line
-    replaces a table, `table` holds the table as Markdown.
+    """A line of text within one column, with its position in points. `table` is the Markdown of the
+    table that it replaces, if any.
     """
 
     text: str

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from PIL import Image
 
 
-#: Maximum pixels before an image is scaled down: twice as many as in a page at 200 dpi.
+#: An image with more pixels than this is scaled down. A page at 200 dpi has about half as many
+#: pixels.
 MAX_PIXELS = 8_000_000
 #: Images whose longer side is below SMALL_SIDE pixels are enlarged by the factor ENLARGED.
 SMALL_SIDE, ENLARGED = 1_200, 2
@@ -39,7 +40,7 @@ SMALL_SIDE, ENLARGED = 1_200, 2
 SURE, LEAST_SURE = 60, 20
 #: Maximum seconds spent on one picture.
 SECONDS = 20.0
-#: Maximum languages recognized at once. Each additional language slows recognition.
+#: Maximum number of languages that OCR recognizes at once. Each additional language slows it down.
 MAX_LANGUAGES = 3
 MEND = (
     "Install Tesseract (on Debian: tesseract-ocr, and tesseract-ocr-deu for German) and its Python"
@@ -141,7 +142,7 @@ def _place(word: dict[str, str]) -> tuple[str, str, str]:
     return word["block_num"], word["par_num"], word["line_num"]
 
 
-#: Maximum pixels in an image. Reading takes up to 8 bytes of memory for each pixel.
+#: Maximum number of pixels in an image. Reading an image takes up to 8 bytes of memory per pixel.
 MAX_IMAGE_PIXELS = 40_000_000
 
 _FORMATS = ("PNG", "JPEG", "GIF", "TIFF", "WEBP", "AVIF", "BMP")

@@ -37,10 +37,10 @@ _PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
 #: Pixels per PDF point when a page is rendered.
 DOTS = 200 / 72
 #: A page with text counts as scanned if it has at most FEW_LETTERS characters, and one picture
-#: covers at least the fraction MOST_OF_PAGE of it.
+#: covers at least the fraction MOST_OF_PAGE of the page.
 FEW_LETTERS, MOST_OF_PAGE = 150, 0.5
-#: A scanned line gets the median font size of its page if its own size differs from that by less
-#: than this fraction.
+#: A scanned line gets the median font size of its page if its own size differs from the median by
+#: less than this fraction of the median.
 ALIKE = 0.35
 
 
@@ -94,9 +94,10 @@ def _of_few_sizes(lines: list[Line]) -> list[Line]:
 PARAGRAPH_GAP = 1.35
 #: A line can end a paragraph if it is shorter than this fraction of a long line.
 SHORT_LINE = 0.7
-#: Minimum size of a heading and of a bold heading, relative to body text.
+#: Minimum font size of a heading, relative to body text. The second value is for bold headings.
 LARGER, SMALLER = 1.12, 0.97
-#: Minimum ratio between the font sizes of two headings of the same level.
+#: Two headings have the same level if the smaller font size is at least this fraction of the larger
+#: one.
 SAME = 0.94
 #: Maximum letters in a large heading, and in a bold heading of body-text size.
 LONGEST, LONGEST_BOLD = 200, 100
@@ -232,7 +233,8 @@ MAX_PAGES = 2_000
 CELL_GAP = 0.7
 #: Minimum number of pages on which a line must recur to count as a running head.
 RUNNING = 3
-#: Maximum characters of a first block that is used as the title if the metadata has none.
+#: If the metadata has no title, the first block is used as the title if it has at most this many
+#: characters.
 LONGEST_TITLE = 150
 
 _PdfDocument: Any = pdfium.PdfDocument  # PdfDocument has no types.
@@ -306,8 +308,8 @@ def _lines(text_page: Any) -> list[list[Line]]:
 
 
 def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]:
-    """Return the lines in `cells`, which are split even at narrow gaps. Replace each line that is
-    not a table with the line in `found` at the same position, if there is one.
+    """Return the lines of `cells`, which are split even at narrow gaps. Lines outside tables are
+    replaced by those of `found` at the same position.
     """
 
     def place(line: list[Line]) -> tuple[float, float]:

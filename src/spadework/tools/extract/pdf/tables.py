@@ -197,7 +197,7 @@ def _cells(grid: _Grid, words: list[Line], across: list[float], middle: float) -
 CAPTION = re.compile(r"(?:Table|Tab\.|Tabelle|Tableau|Tabla|Tabela|Tabella)\s+[\dIVXA-Z][\w.]*\b")
 #: Maximum number of lines in the caption above a table.
 CAPTION_LINES = 4
-#: Minimum number of rows with several cells in a table.
+#: A table must have at least this many rows with more than one cell.
 LEAST_ROWS = 3
 #: Maximum distance between table rows, in line heights.
 ROW_GAP = 3.0

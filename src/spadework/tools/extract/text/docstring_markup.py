@@ -31,7 +31,7 @@ _CODE = frozenset((
     "code", "code-block", "sourcecode", "testcode", "doctest", "ipython", "math", "parsed-literal",
     "productionlist", "testoutput", "prompt", "code-cell",
 ))  # fmt: skip
-#: Directives to drop, because they control a site, name a file or hold raw markup.
+#: reStructuredText directives to drop, because they control a site, name a file or hold raw markup.
 _DROPPED = re.compile(
     r"toctree|contents|image|image-sg|include|literalinclude|raw|highlight|index|meta|auto\w+"
     r"|(?:current)?module|graphviz|plot|title|sectnum|header|footer|(?:default-)?role|mermaid"

@@ -23,7 +23,7 @@ from spadework.tools.extract.markdown_writer import blocks, plain, write_heading
 from spadework.tools.extract.text.plain_text import extract_text
 from spadework.tools.text.facts import moment
 
-#: Maximum characters read from a header, because decoding takes quadratic time.
+#: Maximum characters read from a mail header, because decoding a header takes quadratic time.
 MAX_HEADER = 2_000
 MAX_NAMES = 20
 
@@ -99,7 +99,8 @@ _SUBJECT, _SENDER, _SMTP, _ADDRESS = "0037", "0C1A", "5D01", "0C1F"
 _BODY, _HTML, _RTF = "1000", "1013", "1009"
 _FILE_NAMES = ("3707", "3704", "3001")
 _SENT, _DELIVERED, _CODE_PAGE = 0x0039_0040, 0x0E06_0040, 0x3FFD_0003
-#: The header size in bytes, and the layout of each fixed-size property: tag, flags, value.
+#: The header size in bytes of a property stream, and the layout of each fixed-size property: tag,
+#: flags (skipped) and value.
 _HEADER, _ENTRY = 32, struct.Struct("<I4xQ")
 _TICKS_FROM = datetime(1601, 1, 1, tzinfo=UTC)
 _OUTLOOK = "The Outlook message"

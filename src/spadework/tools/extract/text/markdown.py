@@ -198,8 +198,8 @@ def _parser() -> MarkdownIt:
 
 def clean_markdown(text: str, url: str) -> Extracted:
     """Return cleaned Markdown with one line per paragraph, ATX headings and fenced code. Links
-    become text and are listed in `links`. Relative links are listed only if `url` is a web address.
-    The title comes from the front matter, or else from the main heading.
+    become text, and their absolute URLs are listed in `links`. The title comes from the front
+    matter, or else from the main heading.
     """
     fields, body = _front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
     reader = _Reader(url)
@@ -289,7 +289,8 @@ class _Reader:
         found = self._words(cursor)
         cursor.next()
         only_links = found.linked and not found.unlinked and len(found.links) + found.anchors > 1
-        # A paragraph of links is navigation if it precedes all sections or links only to anchors.
+        # A paragraph of links is navigation if it precedes the first section, or if all its links
+        # lead to anchors.
         navigation = only_links and (not self._sections or not found.links)
         return "" if found.empty or navigation else plain(found.text)
 
@@ -317,7 +318,7 @@ class _Reader:
         return found
 
     def _html(self, source: str) -> str:
-        text = html_markdown(_IMAGE.sub("", source))  # Images are badges and logos.
+        text = html_markdown(_IMAGE.sub("", source))  # Drop images: mostly badges and logos.
         first = re.match(r"# (.+)", text)
         if first and not self.title:
             self.title = _LINK.sub(r"\1", first[1])

@@ -26,12 +26,13 @@ _UNDERLINE = re.compile(r"([=\-~*^#])\1{2,}\s*$")
 _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[A-Z]\S*(?:\s+\S+){0,9}$")
 _BULLET = re.compile(r"\s{0,3}(?:[-*+\u2022\u2013]|(\d{1,3}[.)]))\s+(?=\S)")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t)\S")
-#: The start of a log line, or a label before a column of prose.
+#: The start of a line in a list: a date, as in a log, or a label before a column of prose.
 _ENTRY = re.compile(r"(?:\d{1,4}[./-]\d\d?[./-]\d{1,4}\b|\S.{0,30}? {2,}(?=(?:\S+ ){4}))")
 #: A paragraph becomes a list if at least this fraction of its lines matches _ENTRY.
 _ENTRIES = 0.75
 _PARTS = re.compile(r"\n(?:[ \t]*\n)+")
-#: The minimum length of a line that an editor has wrapped, in characters.
+#: A line with at least this many characters counts as wrapped by an editor, and the next line is
+#: joined to it.
 _WRAPPED = 45
 #: The minimum indentation of code and tables, in spaces.
 _INDENTED = 4

@@ -21,7 +21,7 @@ from spadework.tools.web.background_threads import aside
 from spadework.tools.web.chromium import HOW_TO_INSTALL, headless_shell, installed_chromium
 from spadework.tools.web.fair_queue import far_place
 
-if TYPE_CHECKING:  # Playwright is an extra
+if TYPE_CHECKING:  # Playwright is an optional dependency
     from spadework.tools.fetch.browser.engine import Engine
     from spadework.tools.fetch.browser.tabs import Tabs
 
@@ -30,7 +30,7 @@ class _Holder:
     gone = False
 
 
-#: Maximum open pages, and maximum bytes each page may load and send.
+#: Maximum number of open pages, and maximum number of bytes that each page may load and send.
 PAGES, MOST_BYTES = 4, 50_000_000
 _lock = threading.Lock()
 _holders: set[_Holder] = set()

@@ -89,7 +89,7 @@ _OF_THE_HOP = frozenset(
         *(b"proxy-authenticate", b"te", b"trailer", b"upgrade"),
     )
 )
-#: Audio and video file extensions, visible only in unencrypted requests.
+#: Audio and video file extensions. The proxy sees them only in unencrypted requests.
 _MEDIA = re.compile(r"\.(?:mp4|webm|m3u8|mpd|mov|avi|mp3|m4a|ogg|wav|flac)(?:\?|$)", re.IGNORECASE)
 _AUTHORITY_ENDS = re.compile(r"[/?#]")
 

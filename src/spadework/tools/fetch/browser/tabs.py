@@ -18,23 +18,23 @@ from spadework.tools.fetch.browser.proxy import Permission, Proxy
 #: Features to turn off, including Playwright's defaults, because only the last
 #: `--disable-features` flag counts.
 _OFF = (
-    # Address bar pages, which cause most of a new context's cost.
+    # Internal pages of the address bar. They cause most of the cost of opening a browser context.
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "PreloadTopChromeWebUI"),
     *("SpareRendererForSitePerProcess", "AimEnabled", "AvoidCorsURLLoaderRestartOnRedirect"),
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose"),
     *("HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay", "MediaRouter"),
     *("NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding", "PreconnectToSearch"),
 )
-#: Flags that close routes around the proxy and turn off unused features.
+#: Flags that keep traffic from bypassing the proxy, and that turn off unused features.
 FLAGS = (
     "--disable-quic",
-    # Only the proxy may resolve names.
+    # Only the proxy may resolve host names.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--disable-domain-reliability", "--no-pings"),
-    "--block-new-web-contents",  # the headless shell's popup blocker
+    "--block-new-web-contents",  # blocks popups in the headless shell
     *("--no-first-run", "--no-default-browser-check", "--disable-extensions"),
     *("--disable-gpu", "--disable-gpu-compositing", "--disable-software-rasterizer"),
     *("--disable-dev-shm-usage", "--mute-audio", "--autoplay-policy=user-gesture-required"),
@@ -43,7 +43,7 @@ FLAGS = (
     "--js-flags=--max-old-space-size=512",
     f"--disable-features={','.join(_OFF)}",
 )
-#: A Playwright default flag that would let pages open windows.
+#: Playwright's default flags to leave out. This one would let pages open pop-up windows.
 NOT_WANTED = ("--disable-popup-blocking",)
 VIEWPORT = {"width": 1366, "height": 900}
 CONTEXT: dict[str, Any] = {
@@ -55,9 +55,9 @@ CONTEXT: dict[str, Any] = {
 
 @asynccontextmanager
 async def authenticate_proxy(devtools: CDPSession, permission: Permission) -> AsyncIterator[None]:
-    """Authenticate a context to the proxy during its first visit. Playwright's own method would
-    pause every request and disable the cache. Here, only requests for documents are paused.
-    `empty_context` turns this off.
+    """Authenticate a context to the proxy during its first visit. Pause only requests for
+    documents. Playwright's own method would pause every request and disable the cache.
+    `empty_context` ends the pausing.
     """
     given = {"response": "ProvideCredentials"}
     given |= {"username": permission.user, "password": permission.password}
@@ -207,8 +207,8 @@ class Tabs:
             self._slots.release()
 
     async def _emptied(self, tab: Tab) -> None:
-        """Empty a tab's context for reuse, or close it if it cannot be reused. The page is kept,
-        because a new one would need a new process, which is slow to start.
+        """Empty a tab's context for reuse, or close it if it cannot be reused. Keep the page,
+        because a new one would start a new process, which is slow.
         """
         tab.visits += 1
         try:

@@ -24,14 +24,15 @@ from spadework.tools.fetch.guard import check_url, printable_url
 LEVEL = 2
 #: Milliseconds without new text after which a loaded page counts as settled.
 QUIET = 250
-#: Milliseconds without new text after which a loading page counts as settled.
+#: Milliseconds without new text after which a page that is still loading counts as settled.
 LONG_QUIET = 1_500
-#: Minimum characters of a page that counts as settled. For shorter pages, wait up to SETTLE
-#: seconds while loading, and then up to EMPTY more.
+#: A page with fewer characters than this does not count as settled. The browser waits for more text
+#: for up to SETTLE seconds while the page loads, and then for up to EMPTY seconds more.
 LEAST = 50
 SETTLE = 10.0
 EMPTY = 3.0
-#: Maximum screens and seconds to scroll, and milliseconds to wait at the page's end.
+#: Limits on scrolling: the maximum number of screens, the maximum number of seconds, and the
+#: milliseconds to wait for more content at the page's end.
 SCREENS = 40
 SCROLL = 8.0
 PATIENCE = 300
@@ -70,8 +71,8 @@ class _Whole(NamedTuple):
 
 
 async def visit(tab: Tab, errand: Errand) -> Fetched:
-    """Return the page after its scripts ran. Raises TooSlow if it does not load in time, NotAllowed
-    if its host is forbidden, and other FetchErrors.
+    """Return the page after its scripts have run. Raises FetchError, such as TooSlow after
+    `errand.seconds`, or NotAllowed for a forbidden host.
     """
     until = asyncio.get_running_loop().time() + errand.seconds
     tab.permission.begin(urlsplit(errand.url).hostname or "")
@@ -140,8 +141,8 @@ async def _let_pass(page: Page) -> None:
 
 
 async def _quiet(page: Page, quiet: int, least: int = 0, most: float = EMPTY) -> int:
-    """Return the length of the page's text once it has at least `least` characters and has not
-    changed for `quiet` ms, or after `most` seconds.
+    """Wait at most `most` seconds until the page's text has at least `least` characters and has not
+    changed for `quiet` ms. Return its length.
     """
     asked = {"quiet": quiet, "most": most * 1000, "least": least}
     return await _run(page, _SETTLE, int, asked)
