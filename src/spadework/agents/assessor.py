@@ -151,9 +151,7 @@ def judgement_of(
     *,
     proven: bool = True,
 ) -> Judgement:
-    """Convert a model's answer to a judgement. Without evidence (`proven` is false), the topic is
-    not covered.
-    """
+    """Convert a model's answer to a judgement. The topic is covered only if `proven` is true."""
     rated = {name: min(10.0, max(0.0, own)) for name, own in answer.quality.model_dump().items()}
     return Judgement(
         covered=answer.covered and proven,

@@ -122,9 +122,7 @@ def _first_task(instruction: str) -> Task | None:
 
 
 def done_by_code(chore: Chore) -> str:
-    """Do a chore without a model. Titles and tags come from the user's first message, and other
-    lists are empty.
-    """
+    """Do a chore without a model, taking titles and tags from the user's first message."""
     question = shorten_question(_first_question(chore.shown))
     stop = language(language_of(question)).stop
     words = (word.strip("?.!,;:()\"'“”") for word in question.split())

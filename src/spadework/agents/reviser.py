@@ -149,9 +149,7 @@ async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
 
 
 def sure_turn(asked: str) -> Turn | None:
-    """Return the classified follow-up if it clearly asks only for another form ("shorter,
-    please"), else None.
-    """
+    """Classify a follow-up that only asks for another form ("shorter"), or return None."""
     return next(filter(None, (_form(asked, language(code)) for code in codes())), None)
 
 

@@ -35,9 +35,7 @@ Rows = list[tuple[Any, ...]]
 
 
 class AskingSoon:
-    """Queries the database with a timeout. While the database is `down`, only `try_again` sends
-    queries.
-    """
+    """Queries the database with a timeout. While it is `down`, only `try_again` sends queries."""
 
     def __init__(self, once: Callable[[str, Sequence[Any]], Awaitable[Rows]]) -> None:
         self._once = once

@@ -185,9 +185,7 @@ def why_waiting(most: int) -> str:
 
 @asynccontextmanager
 async def day_limit(budget: Budget, settings: Settings, *, replayed: bool) -> AsyncIterator[None]:
-    """Limit a run's spending to the money left for today. Replays are not limited. Raises
-    DaySpent.
-    """
+    """Limit a run's spending to today's remaining money, except in a replay. Raises DaySpent."""
     found = None if replayed else await day_limit_of(settings)
     if found is None:
         yield

@@ -1,3 +1,1 @@
-"""Plan, judge and write without a model. Results are deterministic, and all quotes come from
-sources.
-"""
+"""Plan, judge and write without a model. The results are deterministic and quote only sources."""

@@ -144,9 +144,7 @@ def in_context(question: Question) -> str:
 
 
 def taken_from_before(question: Question) -> str:
-    """Return the subject that a follow-up question takes from an earlier one, or "" if it takes
-    none.
-    """
+    """Return the subject that a follow-up question takes from an earlier one, or "" if none."""
     if not question.earlier:
         return ""
     *before, last = question.earlier

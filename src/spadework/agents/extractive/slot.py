@@ -277,9 +277,7 @@ def _cue_words(text: str, code: str) -> list[str]:
 
 
 def _subject_words(text: str, code: str) -> Stems:
-    """Return a question's word stems. If its language is written without spaces, leave out question
-    words.
-    """
+    """Return a question's word stems, without question words in languages without spaces."""
     if not language(code).unspaced:
         return stems(text, code)
     for cue in language(code).cues.values():

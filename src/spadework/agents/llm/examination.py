@@ -64,9 +64,7 @@ class Examined(Value):
 
 
 async def examine_model(model: Model, home: Path, *, seconds: float) -> Examined:
-    """Return the stored test result of the verifier's model, or test the model now. Raises
-    ModelError or BudgetSpent.
-    """
+    """Test the verifier's model unless a result is stored. Raises ModelError or BudgetSpent."""
     path = _path(model.place("verifier"), home)
     known = await asyncio.to_thread(_load_result, path)
     if known is None:

@@ -79,9 +79,7 @@ def _about(evidence: Evidence, first: Evidence) -> str:
 
 
 def day(moment: datetime | None) -> str:
-    """Format a page's date with its weekday, so that a model can match "Saturday" to a date. Return
-    "" for None.
-    """
+    """Format a page's date with its weekday, so that a model can interpret "Saturday"."""
     return f"{moment:%Y-%m-%d, %A}" if moment else ""
 
 

@@ -123,9 +123,7 @@ def _session(query: str, session_id: str, settings: Settings, follows: str, wish
 
 
 def _answer(result: Result, door: ToolContext) -> CallToolResult:
-    """Convert a research result to a tool result, marked as an error if the run failed or could
-    read nothing.
-    """
+    """Convert a research result to a tool result. A run that failed or read nothing is an error."""
     in_vain = not result.sources and any(problem.stage == "search" for problem in result.problems)
     failed = result.status == "failed" or (in_vain and result.status != "time_limited")
     folder = result.session_dir if door.local else ""

@@ -155,9 +155,7 @@ class ChatRequest(BaseModel):
             raise Refused("n must be 1: each question gets one report.", param="n")
 
     def check_research(self, question: str) -> None:
-        """Raise Refused if the question is missing or too long, or if the request rules out a
-        report.
-        """
+        """Raise Refused if the question is missing or too long, or no report is wanted."""
         if not question:
             raise Refused(
                 "There is no question. The user's last message must contain one.", param="messages"

@@ -71,9 +71,7 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
 
 
 async def fetch_recorded(context: SessionContext, request: Request, fetch: Fetch) -> Fetched:
-    """Return the response of `fetch`, record it unchanged, and charge it to the budget. Raises
-    FetchError.
-    """
+    """Return the response of `fetch` after recording and charging it. Raises FetchError."""
 
     async def ask(tape: Tape) -> Fetched:
         made: Sequence[Attempt] = (Attempt(),)  # Used if the fetch is cancelled.

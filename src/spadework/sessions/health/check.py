@@ -261,9 +261,7 @@ _HOME = "the home"
 
 
 class Readiness:
-    """Tells whether a server or worker is ready. `stopping` returns True while no new work is
-    accepted.
-    """
+    """Tells whether a server or worker is ready. `stopping` returns True if it is shutting down."""
 
     def __init__(
         self, settings: Settings, stopping: Callable[[], bool] = lambda: admission.here().closed

@@ -185,9 +185,7 @@ class _Layout:
 def _by_section(
     pictures: Iterable[Picture], sections: Sequence[Section]
 ) -> dict[int, list[Picture]]:
-    """Assign each picture to the first section that cites it, preferring sections other than the
-    opening answer.
-    """
+    """Assign each picture to the first section that cites it, or else to the opening answer."""
     found: dict[int, list[Picture]] = defaultdict(list)
     for picture in pictures:
         citing = [

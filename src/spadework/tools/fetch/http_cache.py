@@ -263,9 +263,7 @@ def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
 
 
 def _stored_headers(headers: httpx.Headers) -> httpx.Headers:
-    """Return the headers to store. A missing or future Date becomes the current time, so that the
-    copy can expire.
-    """
+    """Return the headers to store. A missing or future Date becomes now, so the copy can expire."""
     kept = [
         (name, value)
         for name, value in headers.multi_items()

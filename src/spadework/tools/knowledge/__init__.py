@@ -26,9 +26,7 @@ MOST_BYTES = 200_000_000
 
 
 def knowledge_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge | None:
-    """Return the configured knowledge store without opening it, or None if it is disabled. Raises
-    SettingsError.
-    """
+    """Return the configured knowledge store, not yet opened, or None. Raises SettingsError."""
     return store_of(settings, meaning) if settings.knowledge else None
 
 

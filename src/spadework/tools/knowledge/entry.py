@@ -96,9 +96,7 @@ def merge_spans(spans: Sequence[tuple[int, int]], gap: int = 2) -> tuple[tuple[i
 
 
 def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
-    """Return an SQL condition on url, host and fetched_at, and its values. `value` is the SQL
-    dialect's placeholder.
-    """
+    """Return an SQL condition and its values. `value` is the SQL dialect's placeholder."""
     parts, values = [], list[object]()
     for url in which.urls:
         parts.append(f"url = {value}")

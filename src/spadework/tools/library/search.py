@@ -285,9 +285,7 @@ class Dense:
     remedy: str = ""
 
     async def nearest(self, question: str) -> Nearest:
-        """Return a function that finds the passages nearest to a question. After an error, the
-        function finds none.
-        """
+        """Return a function that finds the passages nearest to a question (none after an error)."""
         try:
             count = await asyncio.to_thread(self.vectors.count, MOST_PLACES + 1)
         except ModelError as error:

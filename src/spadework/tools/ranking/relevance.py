@@ -1,6 +1,4 @@
-"""Score hits by position, title and snippet, and fuse lists by reciprocal rank (Cormack, Clarke,
-Büttcher, SIGIR 2009).
-"""
+"""Score hits, and fuse lists by reciprocal rank (Cormack, Clarke and Büttcher, SIGIR 2009)."""
 
 from __future__ import annotations
 

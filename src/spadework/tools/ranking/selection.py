@@ -70,9 +70,7 @@ def domain_prior(url: str) -> float:
 
 
 def source_kind(hit: Hit, page: Page) -> SourceKind:
-    """Return the kind of source, or "" if unknown. The kinds "paper" and "official" take precedence
-    over others.
-    """
+    """Return the kind of source ("paper" and "official" take precedence), or "" if unknown."""
     said = {hit.kind, page.kind}
     if "paper" in said:
         return "paper"

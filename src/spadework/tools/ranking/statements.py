@@ -339,9 +339,7 @@ def resemblance(a: Sketch, b: Sketch, sample: int = SAMPLE) -> float:
 
 
 def containment(part: Sketch, whole: Sketch) -> float:
-    """Estimate the fraction of `part` that `whole` contains, or return 0 if there are too few
-    shingles to compare.
-    """
+    """Estimate the fraction of `part` that `whole` contains (0 if there are too few shingles)."""
     last = max(whole, default=0)
     seen = {shingle for shingle in part if len(whole) < SAMPLE or shingle <= last}
     return len(seen & whole) / len(seen) if len(seen) >= EXCERPT_LEAST else 0.0

@@ -220,9 +220,7 @@ class Service:
         return [item for item in self.listed(answer, *path) if isinstance(item, dict)]
 
     def listed(self, answer: Any, *path: str) -> list[Any]:
-        """Return the list at `path` in a response. Raises SearchError or QuotaSpent if there is no
-        list.
-        """
+        """Return the list at `path` in a response. Raises SearchError or QuotaSpent without one."""
         found = answer
         for name in path:
             found = found.get(name) if isinstance(found, dict) else None

@@ -86,9 +86,7 @@ class Row(NamedTuple):
         return self.tape
 
     async def reread(self, read: Callable[[Tape], Awaitable[T]]) -> T:
-        """Return `read(tape)`, or raise the exchange's error. A final error is raised only if
-        `read` fails too.
-        """
+        """Return `read(tape)`, or raise the exchange's error (a final one only if `read` fails)."""
         assert self.tape is not None
         if self.error is None:
             return await read(self.tape)

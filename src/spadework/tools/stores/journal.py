@@ -51,9 +51,7 @@ class Journal:
 
     @classmethod
     async def open(cls, path: Path, budget: Budget, *, recording: Recording | None = None) -> Self:
-        """Open or create the journal, and load past usage into `budget`. Raises SessionUnreadable
-        or sqlite3.Error.
-        """
+        """Open the journal, and load past usage into `budget`. Raises SessionUnreadable."""
         claim = claim_on(path.parent.name)
         rows = claim.journal_rows() if claim else await SqliteRows.open(path)
         journal = cls(rows, budget, recording)
@@ -66,9 +64,7 @@ class Journal:
 
     @property
     def connection(self) -> aiosqlite.Connection:
-        """The connection to the journal's file. Checkpoints use it too, because two writers would
-        block each other.
-        """
+        """The journal's connection. Checkpoints share it, because two writers would block."""
         assert isinstance(self._rows, SqliteRows)
         return self._rows.db
 

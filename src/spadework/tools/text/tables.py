@@ -205,9 +205,7 @@ def unit_of_name(name: str, code: str) -> tuple[float, str]:
 
 
 def dates(column: Iterable[str]) -> dict[str, tuple[int, ...]] | None:
-    """Return each cell's (year, month, day), as far as given, or None if a cell is ambiguous or
-    not a date.
-    """
+    """Return each cell's (year, month, day), as far as given, or None if any cell is unclear."""
     cells = list(filter(None, column))
     ways = [{cell: _date(cell, month_first) for cell in cells} for month_first in (False, True)]
     made = [{cell: day for cell, day in way.items() if day} for way in ways]

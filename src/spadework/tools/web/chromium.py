@@ -36,9 +36,7 @@ HOW_TO_INSTALL = (
 
 
 def installed_chromium(path: str = "") -> str:
-    """Return the full path of the browser at `path`, by default of the first one found, or "" if
-    there is none.
-    """
+    """Return the full path of the browser at `path` or of the first one found, or "" if none."""
     if path:
         return shutil.which(str(Path(path).expanduser())) or ""
     return _find_browser(_NAMES, _PLACES) or headless_shell()

@@ -81,9 +81,7 @@ def proxy_for(url: str) -> str | None:
 
 
 def authorization(proxy: str) -> list[tuple[bytes, bytes]]:
-    """Return the `Proxy-Authorization` header in a list, which is empty if the proxy's URL has no
-    user name.
-    """
+    """Return the `Proxy-Authorization` header, or no header if the proxy's URL has no user name."""
     parts = urlsplit(proxy)
     if not parts.username:
         return []

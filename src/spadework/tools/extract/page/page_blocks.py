@@ -139,9 +139,7 @@ def _words(names: str) -> tuple[str, ...]:
 
 
 def traits(tag: str, attributes: dict[str, str | None]) -> tuple[str, ...]:
-    """Return the names of an element's features, such as `("tag:div", "site", "footer",
-    "role:contentinfo")`.
-    """
+    """Return the names of an element's features, such as `("tag:div", "footer")`."""
     found = ["tag:" + tag]
     if not attributes:
         return ("tag:" + tag,)

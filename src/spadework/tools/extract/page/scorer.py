@@ -358,9 +358,7 @@ def _inherited(
 
 
 def probabilities(view: PageView, kinds: dict[str, float]) -> list[float]:
-    """Return each block's probability of being content. `kinds` must list the likeliest page kind
-    first.
-    """
+    """Return each block's probability of being content. `kinds` lists the likeliest first."""
     if not view.blocks:
         return []
     around = Surroundings(view.blocks, view.frames, first_scores(view, kinds), next(iter(kinds)))
