@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 
-#: Control characters (except tab and line ends), direction marks, tags and noncharacters.
+#: Control characters (except tab and line ends), direction marks, tag characters and noncharacters.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
     "\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff\ud800-\udfff]"
 )
 #: Line and page breaks other than \n.
 _BREAKS = re.compile("\r\n|[\x0b\x0c\r\x85\u2028\u2029]")
-#: Runs of marks, digits or letters too long for readable text.
+#: Matches runs of marks, digits or letters that are too long for readable text.
 _RUNS = re.compile(
     r"(?<![^\w\s])([^\w\s]{1000})[^\w\s]++|(?<!\d)(\d{1000})\d++|(?<!\w)(\w{10000})\w++"
 )
-#: Finds where to break a long line. In Markdown, a break does not end the paragraph.
+#: Finds where to break a long line. In Markdown, a single line break does not end the paragraph.
 _LONG_LINE = re.compile(r"([^\n]{10000}[^\n\s]{0,1000}+)[^\S\n]?+(?=[^\n])")
 
 

@@ -98,7 +98,7 @@ def chore_of(said: str, wishes: str = "", most_tokens: int = 0) -> Chore | None:
 
 
 def _is_order(order: str, shown: str) -> bool:
-    """Return whether a non-English request is an instruction about a conversation."""
+    """Return whether a non-English text tells the model what to do with the quoted chat."""
     known = language_of(order) == "en" or not order.strip() or _QUESTION.search(order)
     marks = list(_SPEAKER.finditer(shown))
     return not known and bool(marks) and not marks[-1][1]

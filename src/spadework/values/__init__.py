@@ -1,6 +1,4 @@
-"""Define the frozen data types of a run. Page texts stay in the page store, and offsets into them
-count code points.
-"""
+"""The frozen data types of a run. Offsets into stored page texts count code points."""
 
 from spadework.values.coverage import (
     STATE_WORDS as STATE_WORDS,

@@ -17,11 +17,12 @@ Complexity = Literal["simple", "moderate", "complex"]
 Freshness = Literal["any", "recent", "now"]
 Need = Literal["text", "count", "table"]
 
-#: The expected type of answer, which code can check unless it is "open".
+#: The expected type of an answer. Unless it is "open", code can check whether an answer has this
+#: type.
 Expected = Literal[
     "number", "date", "name", "definition", "steps", "code", "items", "rows", "both sides", "open"
 ]
-#: Patterns of country and language codes in URLs. "" means none.
+#: Patterns for country and language codes. An empty code means that none was given.
 COUNTRY, LANGUAGE = r"^([a-z]{2})?$", r"^([a-z]{2,12}(-[a-z]{2,12})*)?$"
 
 
@@ -115,9 +116,7 @@ class Plan(Value):
 
 
 class Span(Value):
-    """A range of values. In half of the earlier runs, the value was below `median`. Without
-    earlier runs, `median` is None.
-    """
+    """A range of values. `median` is the median of earlier runs, or None without any."""
 
     low: float = 0.0
     high: float = 0.0

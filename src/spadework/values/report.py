@@ -24,7 +24,7 @@ from spadework.values.value import CODE, NOBODY, Value
 
 PUBLISHER_CHARS = 80
 _SIGN = re.compile(r"[\W_]+")
-#: Matches a web address given as a publisher's name. Such a name is not shown, because it would
+#: Matches a publisher's name that is a web address. Such a name is not shown, because it would
 #: become a link.
 _ADDRESS = re.compile(r"://|^\S+\.[a-z]{2,}(?:/\S*)?$", re.IGNORECASE)
 
@@ -324,7 +324,8 @@ class Result(Value):
     stopped_by: str = ""
     mode: Mode
     confidence: float | None = None
-    # asyncio.run formats the repr, which large fields would slow down.
+    # asyncio.run formats the repr of its result. Large fields are left out, because they would make
+    # this slow.
     topics: tuple[CoveredTopic, ...] = Field(default=(), repr=False)
     sources: tuple[Source, ...] = Field(default=(), repr=False)
     report: str = Field(repr=False)

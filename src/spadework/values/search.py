@@ -11,9 +11,10 @@ from spadework.values.question import QueryKind
 from spadework.values.value import Value
 
 EvidenceKind = Literal["text", "item", "code", "row", "columns", "cells"]
-#: Whether a hit is read, kept as a replacement, or left unread.
+#: What happens to a hit: it is read, kept as a replacement, or left unread.
 Fate = Literal["chosen", "reserve", "left"]
-#: The type of source: "official" means a government's, and "own" the user's.
+#: The type of a source: "official" means a government's source, and "own" means the user's own
+#: source.
 StatedKind = Literal["paper", "news", "official", "vendor", "forum", "own"]
 SourceKind = Literal["", StatedKind]
 
@@ -101,7 +102,7 @@ class Tried(Value):
 class Unread(Value):
     """An unread hit with its relevance (0..1) as `score`. `late` means that time ran out."""
 
-    # A resumed run might have stored a `Hit` instead, which has other fields.
+    # A resumed run may find a stored `Hit` here instead, which has other fields.
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
     topic: str = ""

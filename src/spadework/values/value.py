@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from spadework.visible import visible
 
-#: Names of makers and judges that are not models.
+#: Values used instead of a model's name for the maker or judge of a sentence.
 CODE, NOBODY = "code", "nobody"
 
 

@@ -60,9 +60,7 @@ class Set:
 
 
 def blocks(section: Section, ledger: Mapping[str, Evidence], say: Phrases = ENGLISH) -> list[Set]:
-    """Return a section's blocks in order. Where needed, a sentence after a table explains the sign
-    in its empty cells.
-    """
+    """Return a section's blocks in order. If needed, the sign in empty table cells is explained."""
     made: list[Set] = []
     at = 0
     told = section.sentences

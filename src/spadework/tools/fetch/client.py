@@ -242,9 +242,7 @@ class Web:
         deadline: float | None,
         note: Callable[[str], None] = lambda _: None,
     ) -> Answer:
-        """Request a page, following redirects. Without a deadline, as for robots.txt itself,
-        robots.txt is not checked.
-        """
+        """Request a page, following redirects. Without a deadline, robots.txt is not checked."""
         cookies = httpx.Cookies()
         for _ in range(REDIRECTS + 1):
             headers = for_level(level, url, self._settings.user_agent, cookies)

@@ -268,9 +268,7 @@ class Pool(httpcore.AsyncConnectionPool):
 
 class _Connection(httpcore.AsyncHTTPConnection):
     def has_expired(self) -> bool:
-        """Count a connection with unread bytes as expired, because they may be a forged response
-        to the next request.
-        """
+        """Count a connection with unread bytes as expired. They may forge the next response."""
         # Httpcore has no public API for the parser's state.
         parser = getattr(self._connection, "_h11_state", None)
         return super().has_expired() or (

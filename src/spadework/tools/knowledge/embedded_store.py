@@ -59,9 +59,7 @@ INSERT INTO shelf VALUES (0, 0);
 
 
 class Catalogue:
-    """The SQLite catalogue of pages, limited to `most_bytes` after compression. `clock` returns
-    the time in seconds.
-    """
+    """The SQLite catalogue of pages, limited to `most_bytes`. `clock` returns seconds."""
 
     def __init__(self, path: Path, most_bytes: int, clock: Callable[[], float] = time.time) -> None:
         self._path = path

@@ -50,9 +50,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Part:
-    """A document that has not been read yet. `read` returns None if the document is empty, and may
-    raise any exception.
-    """
+    """A document not yet read. `read` returns None if it is empty, and can raise any exception."""
 
     url: str
     read: Callable[[], Document | None]

@@ -114,7 +114,7 @@ def _digest(lines: Iterable[str]) -> str:
 
 
 BUILD_SECONDS = 1_800
-#: Maximum number of attempts to read the same additional packages in full.
+#: Maximum number of failed attempts to read the same additional packages in full.
 TRIES = 2
 PAUSE_SECONDS = 10.0
 

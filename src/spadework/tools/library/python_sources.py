@@ -141,7 +141,7 @@ def _note_all(module: Module, node: ast.Assign | ast.AnnAssign | ast.AugAssign) 
         return
     parts = list(ast.walk(node.value))
     if any(isinstance(part, ast.Name | ast.Attribute) for part in parts):
-        # Ignore an `__all__` that is built from another module's `__all__`, because its names are
+        # Ignore an `__all__` that is built from another module's `__all__`, because those names are
         # found through the imports.
         return
     constants = {part.value for part in parts if isinstance(part, ast.Constant)}

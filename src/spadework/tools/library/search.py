@@ -46,28 +46,32 @@ from spadework.tools.ranking.vectors import MOST_PLACES, Near, Passage, Vectors
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
-#: Fraction of the full-text score that a passage keeps even if it has no needed term
-#: (benchmarks/installed.py).
+#: A passage keeps this fraction of its full-text score even if it contains none of the question's
+#: needed terms. The value was chosen with benchmarks/installed.py.
 _FLOOR = 0.1
-#: The fraction of needed terms found, raised to this power, scales the part of the score above
-#: `_FLOOR`.
+#: The part of the score above `_FLOOR` is multiplied by the fraction of needed terms found, raised
+#: to this power.
 _POWER = 3
 #: If a question has at most this many needed terms, documents with all of them come first.
 _FEW = 2
 _WHOLE = 1 - 1e-9
-#: Factors for the score of a document whose subject or package the question names.
+#: Score factors for a document whose subject the question names, and for a document whose package
+#: it names.
 _SUBJECT = 1.4
 _PACKAGE = 1.3
-#: A document about one side of a comparison has at least this `share` (see `Ranked`).
+#: The `share` (see `Ranked`) of a document about one side of a comparison is raised to at least
+#: this value.
 _SIDE = 0.75
-#: The weight of each further passage of a document. The best passage has weight 1.
+#: The weight of each further passage in a document's score. The best passage has weight 1.
 _FURTHER = 0.05
 #: Score factors for documents with code (if the question asks how to do something), for outdated
-#: documents, and for the standard library (benchmarks/installed.py).
+#: documents, and for documents of the standard library. The values were chosen with
+#: benchmarks/installed.py.
 _CODE = 1.2
 _OUTDATED = 0.75
 _STANDARD = 1.2
-#: Relative score gain for each doubling of `Document.uses`, and the maximum gain.
+#: Each doubling of `Document.uses` raises a document's score by the fraction _USED. The total gain
+#: is at most _MOST_USED.
 _USED = 0.1
 _MOST_USED = 0.5
 
@@ -262,12 +266,12 @@ def _flat(text: str) -> str:
     return " ".join((plain(text) if _MARKED.search(text) else text).split())
 
 
-#: Maximum number of passages found by vectors, and the weight of the ranking by vectors. The
-#: ranking by words has weight 1.
+#: Maximum number of passages found by vectors, and the weight of the vector ranking. The word
+#: ranking has weight 1.
 PROPOSED, WEIGHT = 120, 0.7
 
-#: A function that takes the matches found by words and the numbers of the documents to search
-#: (None for all), and returns the passages nearest to the question.
+#: A function that takes the matches found by words and the numbers of the documents to search (None
+#: for all). It returns the passages whose vectors are nearest to the question's.
 Nearest = Callable[[Sequence[Match], Collection[int] | None], list[Near]]
 
 
@@ -350,7 +354,8 @@ def blend_rankings(
     by_words = [each.best.number for each in ranked if each.best.score]
     by_meaning = dict.fromkeys(one.number for one in near if _stands(one, documents))
     scores = rank_scores([by_words, by_meaning], weights=[1.0, WEIGHT])
-    # Documents found only by their subject are in neither ranking and score 0.
+    # Documents found only by their subject are in neither ranking, so they get score 0 and come
+    # last.
     return sorted(ranked, key=lambda each: -scores.get(each.best.number, 0.0))
 
 
@@ -358,12 +363,14 @@ def _stands(one: Near, documents: Mapping[int, Document]) -> bool:
     return one.number in documents and one.stands_in(documents[one.number].markdown)
 
 
-#: Maximum numbers of passages: with any term, with all needed terms, and about a named subject.
+#: Maximum numbers of passages to retrieve: those with any term, those with all needed terms, and
+#: those about a subject that the question names.
 _PROPOSED = (120, 60, 20)
-#: Number of documents to search separately. They are the most used documents of the packages that
-#: a question names.
+#: If a question names packages, this many of their most used documents are also searched
+#: separately.
 _CENTRAL = 6
-#: Maximum number of passages from the most used documents of named packages.
+#: Maximum number of passages retrieved from the most used documents of the packages that a question
+#: names.
 _WITHIN = 40
 
 

@@ -43,8 +43,8 @@ MEDIA_TYPES = {
     ".csv": "text/csv", ".tsv": "text/tab-separated-values",
     ".ipynb": "application/x-ipynb+json", ".eml": "message/rfc822",
 }  # fmt: skip
-#: The file kinds for filters such as `kind:pdf`, by extension. Extensions of one media type share
-#: a kind.
+#: Maps file extensions to the kinds used in filters such as `kind:pdf`. Extensions with the same
+#: media type have the same kind.
 KINDS = {
     suffix: next(name for name, same in MEDIA_TYPES.items() if same == kind)[1:]
     for suffix, kind in MEDIA_TYPES.items()
@@ -302,10 +302,11 @@ def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
 
 
 WORKERS = 2
-#: Maximum number of sources submitted at once. This keeps the workers busy without a backlog.
+#: Maximum number of sources submitted to the workers at once. It keeps the workers busy without a
+#: long backlog.
 _AT_ONCE = 8 * WORKERS
-#: Maximum size and media types of files that are read in this process, not in a worker. They
-#: cannot crash the process, and a worker takes a second to start.
+#: Files of at most PLAIN_BYTES bytes and of these media types are read in this process, not in a
+#: worker. They cannot crash the process, and starting a worker takes a second.
 PLAIN_BYTES, PLAIN = 50_000, frozenset(("text/plain", "text/markdown"))
 _SPAWN = multiprocessing.get_context("spawn")
 _BROKEN = "the reader crashed or took too long"

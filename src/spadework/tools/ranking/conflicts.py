@@ -36,10 +36,10 @@ from spadework.values import Conflict, Evidence, Side
 
 Kind = Literal["number", "date", "negation", "value", ""]
 
-#: Two statements are about the same thing if they share at least this fraction of the shorter
-#: one's words, and at least this many words.
+#: Two statements are about the same thing if they share at least the fraction SAME of the shorter
+#: one's words, and at least LEAST words.
 SAME, LEAST = 0.6, 2
-#: Minimum fraction of the longer sentence's words that a sentence and its negation share.
+#: A sentence and its negation share at least this fraction of the longer one's words.
 SAME_BUT_DENIED = 0.8
 #: A statement is about a page's subject if it contains at least this fraction of the words in the
 #: page's title.
@@ -220,13 +220,15 @@ def _denies(a: Statement, b: Statement) -> bool:
     return alike and a.denied != b.denied
 
 
-#: Statements with at least this many words and this similarity count once, even if they come from
-#: independent sources.
+#: Statements of at least REPEATED_WORDS words whose similarity is at least REPEATED count as one,
+#: even if they come from independent sources.
 REPEATED_WORDS, REPEATED = 8, 0.8
-#: The weight of an unread page, and the weight factor for a page with a prompt injection.
+#: The weight of a page that was not read, and the factor for the weight of a page that contains a
+#: prompt injection.
 UNKNOWN, SUSPECT = 0.25, 0.25
-#: If an index key has more than MOST_VALUES values, they are taken for a list and not compared.
-#: Otherwise, a statement is compared with at most MOST_COMPARED statements per different value.
+#: If statements with the same index key have more than MOST_VALUES different values, the values are
+#: taken for a list and not compared. Otherwise, each statement is compared with at most
+#: MOST_COMPARED statements per different value.
 MOST_VALUES, MOST_COMPARED = 16, 4
 MOST_VOICES = 50
 

@@ -31,7 +31,7 @@ BATCH = 64
 _BATCH_SECONDS = 60.0
 #: Maximum number of characters per text, because models accept about 8,000 tokens.
 MAX_CHARS = 16_000
-#: Maximum number of attempts per request, and of concurrent requests.
+#: Maximum number of attempts per request, and maximum number of concurrent requests.
 ATTEMPTS, PARALLEL = 3, 4
 _OPENAI = "https://api.openai.com/v1"
 _WORDS_CHARS = 200
@@ -117,8 +117,8 @@ class EndpointEmbedder:
             raise
         tokens = answer.usage.total_tokens if answer.usage else 0
         self.tokens += tokens
-        # Record the cost before the vectors are stored. If the run stopped in between, the resumed
-        # run would find the vectors and never record their cost.
+        # Record the cost now, before the vectors are stored. If the vectors were stored first and
+        # the run stopped in between, the resumed run would reuse them and never record their cost.
         await self.spend(1, tokens)
         return answer
 
@@ -211,7 +211,7 @@ def _vectors(name: str, answer: Answer, count: int) -> list[list[float]]:
 
 
 QUESTION_SECONDS = 2.0
-#: Seconds to wait for further questions, so that they share one request.
+#: Seconds to wait for further questions that can be embedded in the same request.
 TOGETHER_SECONDS = 0.01
 
 
@@ -285,7 +285,7 @@ def meaning_of(settings: Settings) -> Meaning | None:
     return Meaning(embeds) if embeds else None
 
 
-#: Minimum number of passages per batch, which is enough to fill all parallel requests.
+#: Minimum number of passages per batch. It is enough to fill all parallel requests.
 LEAST = BATCH * PARALLEL
 
 

@@ -12,7 +12,7 @@ from spadework.errors import SearchError
 from spadework.tools.web.urls import addresses
 from spadework.values import Freshness, Query
 
-#: An operator at the start of a word. Quotes enclose a value with spaces.
+#: Matches an operator at the start of a word. A value with spaces is enclosed in quotes.
 _OPERATOR = re.compile(
     r"(?<!\S)(-?)(site|path|kind|after|before):(?:\"([^\"]+)\"|([^\s\"]\S*))", re.I
 )
@@ -99,9 +99,7 @@ def about_now(text: str) -> bool:
 
 
 def freshness_of(query: Query) -> Freshness:
-    """Return the planned freshness of a query, or "now" if none is planned but its wording
-    suggests current events.
-    """
+    """Return a query's planned freshness, or else "now" if it is worded as about current events."""
     return "now" if query.freshness == "any" and about_now(query.text) else query.freshness
 
 

@@ -33,8 +33,8 @@ SHORT_TERMS = frozenset((
 
 _TOKEN = re.compile(r"(?:(?<![\w.])\.(?=[^\W\d_]))?\w(?:[\w.+#&'\u2019/-]*[\w+#])?")
 _SPLIT = re.compile(r"[/&#]|\.{2,}|-{2,}|\+(?=[^+\d])")
-#: Endings of possessives and contractions. Without its ending, "don't" is the stop word "do", for
-#: example.
+#: Endings of possessives and contractions. For example, "don't" without its ending is the stop word
+#: "do".
 _ENDING = re.compile(r"(?:n't|'(?:s|re|ve|ll|d|m)?)$", re.IGNORECASE)
 Key = TypeVar("Key", bound=Hashable)
 
@@ -160,7 +160,7 @@ class Bm25:
 
     def scores(self, query: str) -> list[float]:
         """Return each text's BM25 score, in order, tokenizing the query in the text's language."""
-        # Keep the query's word order, because a sum of floats depends on it.
+        # Keep the query's word order, because the order of addition affects a sum of floats.
         asked = {code: [*dict.fromkeys(terms(query, code))] for code in set(self._languages)}
         words = {word for own in asked.values() for word in own}
         rare = {word: self._rarity(word) for word in words}

@@ -85,7 +85,7 @@ def _recency(page: Page, now: datetime) -> float:
     return math.pow(0.5, max(0.0, days) / HALF_LIFE_DAYS)
 
 
-#: The minimum relevance (0..1) of a hit, and the maximum number of pages to read.
+#: The minimum relevance (0..1) of a hit to read, and the maximum number of pages to read.
 Preset = tuple[float, int]
 PRESETS: dict[str, Preset] = {
     "default": (0.3, 10),
@@ -93,23 +93,25 @@ PRESETS: dict[str, Preset] = {
     "balanced": (0.3, 8),
     "recall": (0.1, 12),
 }
-#: The relevance threshold drops by STEP until ENOUGH hits pass.
+#: The relevance threshold is lowered in steps of STEP until at least ENOUGH hits pass.
 ENOUGH = 3
 STEP = 0.1
 LOCAL = "library://"
-#: A page whose title equals the query is always read if its rank is at most this number.
+#: A page whose title equals the query is always read if it is among the query's top hits up to this
+#: rank.
 NAMED_RANK = 5
 KNOWLEDGE = "knowledge"
 #: Number of top hits for the original question that are always read.
 ASKED_HITS = 5
-#: The ending of a page title that names the site or kind, such as " - Wikipedia" or " (film)".
+#: The ending of a page title that names the site or the kind of subject, such as " - Wikipedia" or
+#: " (film)".
 _BESIDE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
-#: Number of pages per domain and topic that count in full, and the score factor for any further
-#: pages.
+#: PAGES_PER_DOMAIN pages per domain and topic keep their full score. The score of each further page
+#: is multiplied by CROWDED.
 PAGES_PER_DOMAIN = 3
 CROWDED = 0.25
-#: Minimum number of pages to read when time is short, and the snippet length in characters that
-#: earns the full quality score.
+#: When time is short, at least LEAST_HURRIED pages are still read. A snippet of at least
+#: FULL_SNIPPET characters gets the full quality score.
 LEAST_HURRIED, FULL_SNIPPET = 2, 300
 
 
@@ -286,8 +288,8 @@ def _fit(hit: Hit, made: Selection) -> str:
 #: Maximum number of links kept per page. The first links, which are mostly in running text, are
 #: kept.
 MOST_KEPT = 400
-#: Maximum number of links followed per task, and the minimum fraction of a query's terms in the
-#: text of a followed link.
+#: At most MOST_FOLLOWED links are followed per task. The text of a followed link contains at least
+#: the fraction LEAST_SHARE of a query's terms.
 MOST_FOLLOWED, LEAST_SHARE = 5, 0.5
 PROVIDER = "links"
 #: PageRank's damping factor (Brin and Page 1998), and its number of iterations, which is enough

@@ -22,12 +22,12 @@ from spadework.tools.text.facts import Figure, Quantity, figures, is_negated, st
 from spadework.tools.text.language import DEFAULT, language
 from spadework.tools.text.sentences import sentences
 
-#: Number of words on each side of a figure that are taken to say what the figure measures.
+#: This many words on each side of a figure are assumed to say what the figure measures.
 NEAR = 2
-#: Number of characters that count as one word in scripts without spaces.
+#: In scripts without spaces, this many characters count as one word.
 SIGNS = 4
-#: Maximum number of words between a figure and its date. A date that starts the sentence applies
-#: to all figures.
+#: Maximum number of words between a figure and its date. A date at the start of a sentence applies
+#: to all figures in the sentence.
 DATED = 4
 MOST_CHARS, MOST_WORDS = 1_000, 120
 #: Maximum number of figures and dates kept per sentence. A sentence with more is probably a list.
@@ -44,7 +44,8 @@ _UNITS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "%": "percen
 _MORE = re.compile(r"\b(?:over|(?<!no )more than|at least|above|exceed\w*)\W+$", re.IGNORECASE)
 _LESS = re.compile(r"\b(?:under|(?:less|no more) than|at most|below|up to)\W+$", re.IGNORECASE)
 _UNTIL = re.compile(r" ?(?:-|–|to|bis|à|a) ?$")
-#: Stems to ignore, so that "planned for 3 May" and "moved to 5 May" differ only in the date.
+#: Stems to ignore when statements are compared, so that "planned for 3 May" and "moved to 5 May"
+#: differ only in the date.
 _SCHEDULED = frozenset(stems("planned scheduled expected due moved postponed delayed rescheduled"))
 
 
@@ -301,12 +302,14 @@ def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 SHINGLE = 5
 #: Minimum fraction of shingles that two copies share.
 COPY = 0.6
-#: Fraction of an excerpt's shingles that the other text must contain, and minimum number of
-#: shingles for a comparison.
+#: A text is an excerpt if another text contains at least the fraction EXCERPT of its shingles.
+#: Texts with fewer than EXCERPT_LEAST shingles are not compared.
 EXCERPT, EXCERPT_LEAST = 0.8, 20
-#: Minimum number of words in a reordered copy, and minimum Jaccard similarity of the texts' words.
+#: Texts of at least SCRAMBLED_WORDS words are reordered copies if the Jaccard similarity of their
+#: words is at least SCRAMBLED.
 SCRAMBLED_WORDS, SCRAMBLED = 30, 0.85
-#: Number of hashes kept per text. The smallest ones form an unbiased sample (Broder 1997).
+#: Number of hashes kept per text. The smallest hashes are kept, because they form an unbiased
+#: sample (Broder 1997).
 SAMPLE = 400
 
 Sketch = frozenset[int]
@@ -314,9 +317,7 @@ _WORD, _DIGITS = re.compile(r"\w+"), re.compile(r"\d+")
 
 
 def sketch(text: str) -> Sketch:
-    """Return the smallest hashes of a text's shingles. All numbers are treated as equal, because
-    copies may change them.
-    """
+    """Return the smallest hashes of a text's shingles, in which all numbers count as equal."""
     words = _words(text)
     return _sample(
         " ".join(words[n : n + SHINGLE]) for n in range(max(1, len(words) - SHINGLE + 1))

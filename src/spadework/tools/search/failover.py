@@ -33,14 +33,15 @@ from spadework.tools.web.connections import install_resolver
 from spadework.values import Freshness, Hit, Query
 
 T = TypeVar("T")
-#: Hours to keep results on recent topics, and minutes to keep results on current events. Empty
-#: results on any topic are also kept for NOW_MINUTES.
+#: Hours to cache search results on recent topics, and minutes to cache search results on current
+#: events. Empty results on any topic are also cached for NOW_MINUTES.
 RECENT_HOURS, NOW_MINUTES = 12, 15
 BUSY_SECONDS = 3.0
-#: Days to keep results on other topics, and maximum size of the cache file in bytes.
+#: Days to cache search results on topics that are not recent, and maximum size of the cache file in
+#: bytes.
 KEPT_DAYS, MOST_BYTES = 7, 50_000_000
-#: Fraction of results to keep when the cache file becomes too large. The oldest results are
-#: deleted.
+#: If the cache file becomes too large, the oldest results are deleted and this fraction of the
+#: results is kept.
 SWEPT_TO = 0.8
 _HITS: TypeAdapter[list[Hit]] = TypeAdapter(list[Hit])
 _SCHEMA = """
@@ -166,7 +167,7 @@ class SearchCache:
 #: Number of consecutive failures after which a provider is skipped for PAUSE_SECONDS.
 FAILURES = 3
 PAUSE_SECONDS = 60.0
-#: Seconds that a provider may exceed its deadline before it is cancelled.
+#: Seconds that a search may run past the provider's deadline before it is cancelled.
 GRACE_SECONDS = 1.0
 CLOSING_SECONDS = 10.0
 
@@ -273,7 +274,8 @@ class Search:
     ) -> list[Hit]:
         """Wait for a turn and search. After QuotaSpent, retry while time and attempts remain."""
         name, until, refusals = provider.name, self._clock() + seconds, list[QuotaSpent]()
-        # The queue that several machines share, or "" if only this machine uses the provider.
+        # The name of the queue that several machines share, or "" if only this machine uses the
+        # provider.
         where = provider.where if isinstance(provider, Placed) else name
         common = where and f"search at {where}"
         rate = limit_of(name, self._manners.limits)
@@ -317,7 +319,7 @@ class Search:
             self._failed(breaker)
             raise SearchError(f"{provider.name} did not answer within {seconds:g} s.") from None
         except SearchError as error:
-            # A busy provider's refusal is not a failure, because the search is retried.
+            # Do not count a busy provider's refusal as a failure, because the search is retried.
             waited_for = isinstance(error, QuotaSpent) and (
                 error.busy or error.retry_after is not None
             )

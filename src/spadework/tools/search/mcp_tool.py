@@ -38,19 +38,20 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-#: Causes keyed by the name of the error class, because the client's classes are imported only on
-#: demand.
+#: Maps the names of error classes to causes. Names are used because the MCP client's classes are
+#: imported only on demand.
 _CAUSES = {
     "FileNotFoundError": "there is no such program",
     "PermissionError": "its program is not allowed to run",
     "ConnectError": "nothing answers at its address",
     "MCPError": "it ended, or is not an MCP server",
 }
-#: Seconds to wait for the connection to close. The client needs up to seven to kill its process
-#: and children.
+#: Seconds to wait for the connection to close. The client needs up to seven seconds to kill the
+#: server's process and its child processes.
 CLOSE_SECONDS = 10.0
 _MARK = "SPADEWORK_MCP_CONNECTION"
-#: Keeps the client from logging errors to standard error. They are raised anyway.
+#: Keeps the MCP client from printing its errors to standard error, because they are also raised as
+#: exceptions.
 _UNHEARD = logging.NullHandler()
 
 
@@ -65,8 +66,8 @@ class Connection:
         self._closing = asyncio.Event()
         self._serving: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        #: Tasks that were already cancelled. Cancelling one twice would end the client before its
-        #: process is killed.
+        #: Tasks that were already cancelled. A second cancellation would end the client before it
+        #: has killed the server's process.
         self._was_cut: set[asyncio.Task[None]] = set()
 
     async def use(self, work: Callable[[Client], Awaitable[T]]) -> T:

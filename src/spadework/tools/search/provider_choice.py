@@ -197,7 +197,8 @@ async def reachable(host: str, port: int, *, seconds: float) -> bool:
     install_resolver()
     try:
         async with asyncio.timeout(seconds):
-            # Use anyio, because it also works in uvloop and tries the next address after 0.25 s.
+            # Use anyio, because it also works with uvloop and tries the host's next address if one
+            # does not answer within 0.25 s.
             stream = await anyio.connect_tcp(host, port)
     except (OSError, UnicodeError):
         return False
@@ -352,9 +353,7 @@ class LibrarySearch:
             raise SearchError(str(error)) from error
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most `limit` documents, best first. Raises SearchError after `seconds` or if
-        there is no index.
-        """
+        """Return up to `limit` documents, best first. Raises SearchError, also after `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 return await self.library.search(query.text, limit=limit)

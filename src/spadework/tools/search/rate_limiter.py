@@ -65,9 +65,9 @@ def _queries(count: int) -> str:
     return "1 query" if count == 1 else f"{count} queries"
 
 
-#: Longest pause in seconds that a provider can demand, in case a header is wrong.
+#: Maximum number of seconds that a provider can demand to wait. It guards against a wrong header.
 MOST_PAUSE_SECONDS = 3_600.0
-#: Initial and maximum seconds between searches of a busy provider.
+#: Initial and maximum number of seconds between two searches of a provider that reports being busy.
 FIRST_SPACING, MOST_SPACING = 1.1, 8.8
 
 
@@ -98,7 +98,7 @@ LIMITS: Mapping[str, Limit] = {
     "tavily": Limit.per_second(100 / 60, 5),
     # Brave Search API, plans: 50 requests a second for Search.
     "brave": Limit.per_second(50, 10),
-    # A cautious choice, because Serper does not publish its limits.
+    # Serper does not publish its limits, so this is a cautious guess.
     "serper": Limit.per_second(5, 5),
     # DuckDuckGo documents no limit, but soon refuses fast clients.
     "duckduckgo": Limit.per_second(1, 2),
@@ -121,12 +121,13 @@ class RateLimiter:
         self._lock = threading.Lock()
         self._queue: deque[_Waiter] = deque()
         self._running = 0
-        #: True while a search that has left the queue is waiting for the rate limit.
+        #: True while a search has left the queue but still waits for the rate limit.
         self._starting = False
         self._next = 0.0
         self._paused = 0.0
         self._paused_till = ""
-        #: Seconds between searches, learned from refusals, and the time of the last increase.
+        #: Seconds to wait between searches, which increase when a search is refused, and the time
+        #: of the last increase.
         self._spacing = self._slowed = 0.0
 
     def pause(self, seconds: float) -> None:

@@ -76,7 +76,8 @@ _REGIONS = (
 #: Maps ISO country codes to DuckDuckGo's codes, where the two differ.
 _OWN_COUNTRIES = {"gb": "uk", "si": "sl"}
 _OWN_LANGUAGES = {"ja": "jp", "ko": "kr", "nb": "no"}
-#: Default DuckDuckGo regions of languages whose code differs from their country's code.
+#: Maps languages to their default DuckDuckGo regions. It lists languages whose code differs from
+#: their country's code.
 _HOMES = {
     "en": "us-en", "zh": "cn-zh", "sv": "se-sv", "da": "dk-da", "cs": "cz-cs", "el": "gr-el",
     "uk": "ua-uk", "et": "ee-et", "he": "il-he", "vi": "vn-vi", "ar": "xa-ar", "ms": "my-ms",
@@ -279,9 +280,7 @@ class Row:
 def number_rows(
     rows: Iterable[Row], provider: str, query: Query, limit: int, kind: SourceKind = ""
 ) -> list[Hit]:
-    """Return hits for the first `limit` rows that have a web address or text. `kind` applies to
-    rows that state no kind.
-    """
+    """Return hits for the first `limit` rows with a URL or text. `kind` is the default kind."""
     usable = [row for row in rows if row.text or is_web(row.url)]
     return [
         Hit(
@@ -331,8 +330,8 @@ _DATE = (
 _PUBLISHER = ("publisher", "journal", "site_name", "sitename")
 _LISTS = ("results", "result", "organic", "news", "web", "items", "hits", "documents", "data")
 _DEEP = 3
-#: Maximum length of a response to parse as a Python literal. Parsing takes a hundred times the
-#: response's size in memory.
+#: Maximum number of characters of a response to parse as a Python literal. Parsing takes a hundred
+#: times as much memory as the response.
 _MOST_CHARS = 1_000_000
 _LINK = re.compile(
     r"\[(?P<title>[^\[\]\n]{1,300})\]\((?P<url>https?://[^\s()<>]+)[^()\n]{0,300}\)|(?P<bare>https?://[^\s<>\"')\]]+)"

@@ -49,7 +49,8 @@ class PubMed:
     async def _ids(self, query: Query, limit: int, seconds: float) -> list[str]:
         # Drop stop words, because PubMed requires every word of a query to match.
         term = " ".join(query_terms(query.text)) or query.text
-        # Ignore `asked_in`, the question's language: most articles are in English.
+        # Do not filter by `asked_in`, the question's language, because most articles are in
+        # English.
         if spoken := PUBMED_LANGUAGES.get(query.language.partition("-")[0]):
             term = f"({term}) AND {spoken}[la]"
         answer = await self._get(
@@ -134,7 +135,8 @@ class OpenAlex:
         wishes = {
             "from_publication_date": first.isoformat() if first else "",
             "to_publication_date": last.isoformat() if last else "",
-            # Ignore `asked_in`, the question's language: most works are in English.
+            # Do not filter by `asked_in`, the question's language, because most works are in
+            # English.
             "language": query.language.partition("-")[0],
         }
         asked = ",".join(f"{name}:{wish}" for name, wish in wishes.items() if wish)

@@ -216,7 +216,7 @@ class SearXNG:
 def _query_parameters(query: Query) -> dict[str, str]:
     asked: dict[str, str] = {}
     if span := reach(query):
-        # Some versions of SearXNG do not know the range "week".
+        # Some versions of SearXNG do not support the time range "week".
         asked["time_range"] = "month" if span == "week" else span
     if news_wanted(query):
         asked["categories"] = "news" if query.news else "general,news"

@@ -129,9 +129,7 @@ class Recording:
         self.new += 1
 
     async def _newest(self, rows: list[Row]) -> list[Row]:
-        """Return only the rows of the session's last process, because it repeated the requests
-        that had failed earlier.
-        """
+        """Return the rows of the session's last process, because it repeated failed requests."""
         if len(rows) < 2:
             return rows
         opened = await self._rows.opened_before(rows[-1].number)

@@ -16,7 +16,7 @@ T = TypeVar("T")
 THREADS = 4
 #: Seconds allowed for a file operation, which is ample for a working disk.
 SECONDS = 20.0
-#: Minimum seconds allowed for file work, even after a run's deadline.
+#: A file operation is allowed at least this many seconds, even after the run's deadline.
 LEAST_SECONDS = 1.0
 #: Seconds to wait for cancelled work to end.
 STRUCK_SECONDS = 5.0

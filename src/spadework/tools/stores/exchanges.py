@@ -104,7 +104,7 @@ class Damaged(Exception):
     """A row of the journal is unreadable."""
 
 
-#: Maximum compressed bytes of stored pages and files per session.
+#: Maximum total size in bytes of the compressed pages and files stored per session.
 MOST_BYTES = 50e6
 
 
@@ -145,9 +145,7 @@ class Exchanges:
         error: str | None,
         charged: Callable[[], tuple[str, float]],
     ) -> None:
-        """Store an exchange and its charge atomically. `charged` returns the usage (JSON) and the
-        run time (seconds).
-        """
+        """Store an exchange and its charge. `charged` returns the usage (JSON) and the seconds."""
         pieces = [
             [piece.head, await self._body(piece.body, bulky=request.kind in BULKY)]
             for piece in tape.pieces

@@ -31,7 +31,7 @@ from spadework.tools.stores.journal_rows import AnswerRow, JournalRows, claim_on
 from spadework.tools.stores.session_database import SqliteRows
 
 T = TypeVar("T")
-#: A function that obtains an answer by sending a request or by reading a stored tape.
+#: A function that obtains an answer by sending a request, or by replaying a stored tape.
 Ask = Callable[[Tape], Awaitable[T]]
 
 
@@ -100,7 +100,7 @@ class Journal:
         self, kind: str, key: Any, shape: type[T], work: Callable[[], Awaitable[T]]
     ) -> T:
         """Return the result of `work()`, which runs only once for each `kind` and `key` (JSON). A
-        final FetchError is stored, and raised again by later calls.
+        FetchError that is `final` is stored, and raised again by later calls.
         """
         asked = Request(kind, key)
         async with self._exclusive(asked, self._rows.answer) as row:
@@ -200,8 +200,9 @@ class Journal:
         """Yield the stored answer, or None if the caller must obtain it. If another caller is
         already obtaining the answer, wait for it.
         """
-        # The key includes the lookup function, because computing an answer may need an exchange
-        # with the same request, which would otherwise wait for that answer forever.
+        # The key includes the lookup function, because obtaining an answer may need an exchange
+        # with the same request. Without the function in the key, that exchange would wait forever
+        # for the answer that needs it.
         key = f"{look.__name__} {request.key}"
         while (found := await look(request.key)) is None and key in self._running:
             await self._running[key].wait()
@@ -271,7 +272,7 @@ class Record:
 
     def __init__(self, write: Write | None = None) -> None:
         self._write = write
-        #: Maps the key of each recorded event to True if every event with that key was a failure.
+        #: Maps each recorded event's key to True if all events with this key were failures.
         self._known: dict[str, bool] = {}
         self._lines: list[bytes] = []
         #: All events of the session, including those of earlier processes.

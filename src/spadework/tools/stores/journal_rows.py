@@ -15,7 +15,8 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Usage
 
-#: Selects the usage (JSON) of every answer and exchange, and the run time (seconds) at that moment.
+#: Selects the usage (JSON) of each answer and exchange, and the run time in seconds when it was
+#: recorded.
 USED = "SELECT used, elapsed FROM journal UNION ALL SELECT used, elapsed FROM exchanges"
 _OF_KEY = "SELECT number, pieces, error, used, elapsed FROM exchanges WHERE key = ? ORDER BY number"
 _OPENED = "SELECT coalesce(max(number), 0) FROM exchanges WHERE kind = 'opened' AND number < ?"
@@ -109,9 +110,7 @@ class JournalRows(ABC):
         return [data for (data,) in await self.ask(asked, kind)]
 
     async def opened_before(self, number: int) -> int:
-        """Return the number of the last row before row `number` that marks a process start, or 0
-        if there is none.
-        """
+        """Return the number of the last process start before row `number`, or 0 if none."""
         [(opened,)] = await self.ask(_OPENED, number)
         return int(opened)
 
@@ -169,7 +168,7 @@ class Claim(Protocol):
         """Store a file under `name`, its path within the session's folder."""
 
 
-#: The current claim. A worker sets it for each session that it runs.
+#: The worker's claim to the session that it is running. A worker sets it for each session.
 CLAIM: ContextVar[Claim | None] = ContextVar("claim", default=None)
 
 

@@ -56,7 +56,8 @@ def is_session_id(text: str) -> bool:
     return re.fullmatch(r"[A-Za-z0-9][\w-]{0,99}", text, re.ASCII) is not None
 
 
-#: Flags that prevent line-ending conversion on Windows and inheritance by child processes.
+#: Flags for opening a file. They prevent line-ending conversion on Windows, and keep child
+#: processes from inheriting the file.
 _AS_IT_IS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -100,7 +101,7 @@ _OF_SQLITE = {
 }
 
 
-#: Mask for the primary result code of an SQLite error.
+#: Bit mask that extracts the primary result code from an SQLite error code.
 _KIND = 0xFF
 
 

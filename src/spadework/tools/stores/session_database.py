@@ -145,8 +145,8 @@ class SqliteRows(JournalRows):
         except BaseException:
             await stop_connection(self.db)
             raise
-        # Not in the `try`: `close` stops the thread even if cancelled, and a second stop would
-        # hang.
+        # Do this outside the `try`, because `close` stops the thread even if cancelled, and
+        # stopping the thread twice would hang.
         await self.db.close()
 
     async def abandon(self) -> None:

@@ -17,10 +17,12 @@ from spadework.deadline import today
 from spadework.tools.text.language import DEFAULT, Language, language as language_named, spoken
 from spadework.tools.text.terms import RUN, in_plain_signs, stemmer, terms
 
-#: A hyphen after a figure, "%" or "°" ("10%-14%") is not a minus sign.
+#: Matches a number with its sign. A hyphen after a figure, "%" or "°" ("10%-14%") is not a minus
+#: sign.
 _NUMBER = re.compile(r"(?:(?<![\w.,%°])[-+])?(?<![\w.,])\d++(?:[.,]\d++)*+(?=%|\b)")
 _SEPARATED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-#: A number with spaces between thousands, as written in languages with a decimal comma.
+#: A number with spaces between groups of three digits, as written in languages with a decimal
+#: comma.
 _SPACED = re.compile(r"(?<![\w.,])\d{1,3}+(?:[ \u00a0\u202f]\d{3}(?!\d))++")
 _SWAPPED = str.maketrans(".,", ",.")
 _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -157,7 +159,7 @@ _LICENSED = re.compile(
 #: Maximum characters of a sentence to examine. A relation's subject is sought in the last
 #: SUBJECT_CHARS characters before the relation.
 MOST_CHARS, SUBJECT_CHARS = 2_000, 300
-#: Words too common in licence names to tell them apart.
+#: Words that are too common in licence names to distinguish licences.
 _GENERIC = frozenset({"license", "licence", "the", "and", "of"})
 
 
@@ -259,8 +261,8 @@ def _written(text: str) -> datetime | None:
     return None
 
 
-#: Scale words above this power of ten end a group of number words. In "two hundred thousand and
-#: five", "thousand" ends a group, but "hundred" does not.
+#: A scale word whose power of ten exceeds this ends a group of number words. In "two hundred
+#: thousand and five", "thousand" ends a group, but "hundred" does not.
 HUNDRED = 2
 NEAR = 0.05
 
@@ -298,7 +300,8 @@ _UNITS = {
 }
 _FIGURE = r"(?:(?<![\w.,%°])[-−])?(?<![\w.,])\d++(?:[.,]\d++)*+"
 _UNIT = r"[^\W\d_]+(?:/h|²|-hours)?|°[CF]"
-#: Letters that may directly follow a figure, as in "1.5x" or "175B".
+#: Letters that may directly follow a figure: signs for "times", as in "1.5x", and letters for
+#: powers of ten, as in "175B".
 _TIMES, _POWERS = ("x", "X"), {"K": 3, "M": 6, "B": 9, "T": 12}
 #: Maps names of units that can follow "square" to their symbols.
 _SYMBOLS = {

@@ -107,7 +107,7 @@ class Language:
     other_side: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # stem of a relation → stems of the opposite relation
-    #: Patterns for requests to change a text, keyed by type.
+    #: Maps each type of change to a pattern for requests to change a text in this way.
     revises: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     tongues: Mapping[str, str] = field(default_factory=dict)  # language name → code
     talk: Talk | None = None
@@ -210,19 +210,20 @@ def _pattern(phrases: Iterable[str], spaced: bool) -> re.Pattern[str]:
 
 
 LOOKED_AT = 4_000
-#: Minimum fraction of a text's words that must be function words of the detected language. It
-#: applies to texts of more than SHORT words.
+#: In a text of more than SHORT words, at least the fraction LEAST_SHARE must be function words of
+#: the detected language.
 LEAST_SHARE, SHORT = 0.15, 12
 #: Minimum score for a language to be detected. A function word that n languages share adds 1/n to
 #: the score of each.
 LEAST = 0.5
-#: Penalty for a word with letters foreign to the language.
+#: A word with letters foreign to a language lowers the language's score by this much.
 FOREIGN = 0.5
-#: Scores that differ by at most this much count as equal, because of rounding errors.
+#: Scores that differ by no more than this count as equal, to allow for rounding errors.
 TIE = 1e-6
-#: Number of letters that one character of each script counts as.
+#: One character of each of these scripts counts as this many letters.
 SIGNS = {"kana": 2, "han": 2, "ko": 2}
-#: Minimum fraction of kana in a Japanese text. A Chinese text may quote some kana.
+#: Minimum fraction of kana for a text to count as Japanese. A Chinese text may contain a few quoted
+#: kana.
 KANA = 0.05
 
 #: A word, without the part after an apostrophe.

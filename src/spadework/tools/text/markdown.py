@@ -17,7 +17,7 @@ Kind = Literal["heading", "paragraph", "list", "code", "table", "quote"]
 
 ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)", re.MULTILINE)
 
-#: Characters, besides digits, that can start blocks other than paragraphs and tables.
+#: Characters other than digits that can start a block that is neither a paragraph nor a table.
 _BEGINNINGS = frozenset("`~>#-*_+")
 _FENCE = re.compile(r"([ \t]*)(`{3,}+(?!.*`)|~{3,})[ \t{.]*([^\s{}`]*)")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
@@ -214,7 +214,8 @@ _SPECIAL = re.compile(
 _TARGET = re.compile(
     r"""\]\(\s*(?:<[^<>\n]{0,4000}>|(?:\\.|[^\s()\\]|\((?:\\.|[^\s()\\])*\)){0,4000})(?:\s+(?:"[^"]{0,1000}"|'[^']{0,1000}'))?\s*\)"""
 )
-#: A reference label starts like a name, unlike the optional parameters in `run([a][, b])`.
+#: Matches the end of a reference link. Its label must start like a name, so that the optional
+#: parameters in `run([a][, b])` do not match.
 _REFERENCE = re.compile(r"\]\[(?:[\w@#!][^\[\]\n]{0,199})?\]")
 _QUOTE_PREFIX = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")

@@ -21,8 +21,8 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.text.tables import LEAST_COLUMNS, Span, Step, cells, header_of, steps_of_lists
 from spadework.visible import bounded, one_line, visible
 
-#: Maximum distance from a span to a neighbouring sentence, and the sentence's maximum length, in
-#: characters.
+#: A span's neighbouring sentences are sought within REACH characters of the span, and may have at
+#: most MOST_CHARS characters.
 REACH, MOST_CHARS = 800, 400
 _APART = re.compile(r"^\s{0,3}(?:#{1,6}\s|(?:[-*_]\s*){3,}$)", re.MULTILINE)
 
@@ -150,7 +150,8 @@ class PageStore:
         return found
 
     def _write(self, path: Path, data: bytes) -> None:
-        # Do not recreate a folder deleted during the run: its earlier pages would be missing.
+        # Do not recreate a folder that was deleted during the run, because the pages stored earlier
+        # would be missing.
         if self._texts and not self.folder.is_dir():
             raise FileNotFoundError(errno.ENOENT, "the folder was removed", str(self.folder))
         write_atomically(path, data)

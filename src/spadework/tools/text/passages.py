@@ -21,8 +21,8 @@ _BREAKS = (
     re.compile(r"[.!?\u3002\uff01\uff1f]['\")\]*_]*\s"),
     re.compile(r"\s"),
 )
-#: Maximum characters of a question used as a heading, and of the title made from a longer
-#: question.
+#: A question of more than LONG characters is not used as a heading. It is shortened to a title of
+#: at most MOST_CHARS characters.
 LONG, MOST_CHARS = 200, 100
 
 
@@ -32,8 +32,8 @@ def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
     """
     passages: list[tuple[int, int]] = []
     start = end = 0
-    # `lead` is the start of a heading or term that might open the next passage, or -1. `before` is
-    # the end of the text above that heading or term.
+    # `lead` is the start of a heading or term that might open the next passage, or -1 if there is
+    # none. `before` is the end of the text above that heading or term.
     lead, before, only_headings = -1, 0, True
     for block in blocks(markdown):
         heading = block.kind == "heading"

@@ -13,9 +13,10 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
-#: Minimum words outside quotation marks for a sentence to count as merely quoting an instruction.
+#: A sentence with at least this many words outside quotation marks may quote an instruction without
+#: counting as a prompt injection.
 REPORTS = 4
-#: Only a sentence with at least STUFFED_WORDS words can be stuffed with keywords, and only if the
+#: A sentence can count as stuffed with keywords only if it has at least STUFFED_WORDS words and its
 #: fraction of distinct words is below STUFFED_SHARE.
 STUFFED_WORDS, STUFFED_SHARE = 10, 0.5
 #: Length of the shortest injected instruction, "[inst]".
@@ -34,7 +35,8 @@ _MACHINE = (
     rf"(?:(?:{_KIND}[ -]){{1,3}}{_BODY}|(?:ai )?language models?|llms?|ais?|chat ?bots?|chatgpt|"
     rf"claude|gemini|copilot|crawlers?|bots?|assistants?|agents?)"
 )
-#: What must follow a machine's name, so that people such as "AI researchers" do not match.
+#: Text that must follow a machine's name, so that names of people, such as "AI researchers", do not
+#: match.
 _ENDED = (
     r"(?=\s*[:,;.!?)\]—–]|\s-|\s+(?:that|which|who|reading|processing|summari[sz]ing|"
     r"crawling|visiting|indexing|please|must|should)\b|$)"
@@ -100,12 +102,13 @@ _ORDERS = tuple(
         r"\b(?:ignora|olvida|ignore)\s+(?:\w+\s+){0,3}(?:instrucciones|instruções)\s+(?:anteriores|previas)",
     )
 )
-#: A task to do before answering. It counts as prompt injection if a web address follows.
+#: Matches a command to do something before answering, such as to visit a page. It counts as a
+#: prompt injection only if a web address follows.
 _ERRAND = re.compile(
     rf"{_COMMAND}(?:fetch|visit|open|call|load|request|go to|send|post)\b.{{0,200}}\b(?:before|"
     r"while|when|then)\s+(?:you\s+)?(?:answer|summari|writ|report|respond|continu)"
 )
-#: Characters around the text of a comment, table cell or heading.
+#: Characters to strip from a comment, table cell or heading before its text is checked.
 _MARKS = "#/*;-<! \t"
 _QUOTED = re.compile(
     r"“[^“”]++”|\"[^\"]++\"|«[^«»]++»|„[^„“]++“|(?<!\w)‘[^‘’]++’|(?<!\w)'[^']++'(?!\w)|`[^`]++`"

@@ -10,15 +10,15 @@ from spadework.tools.text.language import Language, language, spoken
 from spadework.tools.text.markdown import Block, Inline, Mark, blocks, plain, scan, units
 
 _COLONS = (":", "：")
-#: A line that starts in bold or code and does not end like a sentence. It matches 92 of 100 list
-#: terms in five manuals.
+#: Matches a list term, which is a line that starts in bold or code and does not end like a
+#: sentence. It matches 92 of 100 list terms in five manuals.
 _TERM = re.compile(r"(?:\*\*|`)[^\n]{1,118}(?<![.!?;])(?<![.!?;]`)(?<![.!?;]\*\*)")
-#: Share of linked text above which a block counts as a list of links.
+#: A block counts as a list of links if more than this fraction of its text is linked.
 LINKS = 0.5
-#: Text without final punctuation counts as prose if it has at least LABEL_WORDS words. Site
-#: notices, such as cookie banners, are shorter than NOTICE_CHARS.
+#: Text without final punctuation counts as prose if it has at least LABEL_WORDS words. Only text of
+#: fewer than NOTICE_CHARS characters can count as a site notice, such as a cookie banner.
 LABEL_WORDS, NOTICE_CHARS = 8, 300
-#: Minimum words per line of a list that is content, not a menu.
+#: A list with fewer words per line than this counts as a menu, not as content.
 MENU_WORDS = 4
 
 _LINK = re.compile(r"\[([^\[\]\n]*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)")
@@ -45,15 +45,15 @@ def is_term(markdown: str, block: Block) -> bool:
     return bool(_TERM.fullmatch(markdown, block.start, block.end))
 
 
-#: Maximum sentences within a pair of brackets. If there are more, the opening bracket counts as
-#: unclosed.
+#: Maximum number of sentences within a pair of brackets. If there are more, the opening bracket
+#: counts as unclosed.
 MOST_IN_BRACKETS = 100
 _JOINER = "\u2060"
 _STOPS = ".!?\u2026\u061f\u06d4\u0964\u3002\uff01\uff1f"
 _LEFT_OUT = ("...", "\u2026")
 _CLOSING = "\"'\u201d\u2019\u201c\u00bb\u00ab\u203a\u2039)\\]\u2060"
 _NOTE = r"\u2060*\[\u2060*\d{1,3}\u2060*\]\u2060*"
-#: A sentence end. French puts a space before the closing quotation mark.
+#: Matches the end of a sentence. In French, a space precedes the closing quotation mark.
 _END = re.compile(
     rf"(?<![.!?\u2026])(?P<stop>[.!?\u2026\u061f\u06d4]++)"
     rf"[{_CLOSING}]*+(?:{_NOTE})*+(?:[ \u00a0\u202f]\u00bb(?=\s|$))?+(?=\s|$)"
@@ -64,7 +64,8 @@ _OPENING = "\"'\u201c\u2018\u201e\u201a\u00ab\u00bb\u2039\u203a\u00bf\u00a1(\\[\
 _LAST_WORD, _WORD_CHARS = re.compile(rf"[^\s{_OPENING}]*+\Z"), 40
 _INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+")
 _FIRST = re.compile(rf"[\s{_OPENING}]*+(\w{{0,20}})")
-#: "3." and "XX." before a word are ordinals; years are not.
+#: Matches "3" and "XX", which are ordinals if a period and another word follow. It does not match
+#: years.
 _ORDINAL = re.compile(r"\d{1,3}|[ivx]+")
 _LETTER = re.compile(r"[^\W_]")
 
@@ -159,7 +160,8 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language, first:
     if not stop:
         return True
     following = _first_word(masked, match.end())
-    # A lower-case word starts a sentence only if the paragraph or list item starts with it too.
+    # A lower-case word starts a sentence only if the paragraph or list item starts with the same
+    # word.
     if following.islower() and following.isalpha() and following != first:
         return False
     if stop in _LEFT_OUT:

@@ -31,14 +31,14 @@ Kind = Literal["largest", "smallest", "sum", "mean", "count", "row"]
 
 _KINDS: tuple[Kind, ...] = ("sum", "mean", "largest", "smallest", "count")
 LEAST_HELD = 0.5
-#: Maximum words that name a thing after "how many" or "which".
+#: At most this many words after "how many" or "which" are taken as the name of the thing asked for.
 THING_WORDS = 2
 _YEAR = re.compile(r"[12]\d{3}")
-#: A cell with digits but no letters, which cannot name a row.
+#: Matches a cell with digits but no letters. Such a cell cannot name a row.
 _DIGITS = re.compile(r"[\W\d_]*\d[\W\d_]*")
 _YES = frozenset(("yes", "y", "true", "x", "ja", "oui", "sí", "si", "да", "はい", "是", "✓"))
 _NO = frozenset(("no", "n", "false", "nein", "non", "нет", "いいえ", "否", "✗"))
-#: Maps each comparison to its sign, its test, and True if it compares only years or dates.
+#: Maps each comparison to its sign, its test, and whether it compares only years or dates.
 _SIGNS: Mapping[str, tuple[str, Callable[[Any, Any], bool], bool]] = {
     "before": ("<", operator.lt, True), "after": (">", operator.gt, True),
     "since": ("≥", operator.ge, True), "until": ("≤", operator.le, True),
@@ -213,8 +213,8 @@ class _Asked:
         counting: bool,
     ) -> tuple[str, list[Span], int] | None:
         if kind == "count":
-            # If a column is called "shifts", "how many shifts" asks for its value, not for a count
-            # of rows.
+            # If a column is called "shifts", "how many shifts" asks for a value in that column, not
+            # for the number of rows.
             counted = self.counted | self.form
             free = set(range(len(self.table.names))) - {one.column for one in where}
             reads = any(
@@ -398,7 +398,8 @@ def _figure_of(
     start, end = bound.span(bound.lastindex or 0)
     unit = _unit_behind(bound)
     if unit_of(unit, code) == (1.0, ""):
-        # In "between 5 and 20 kg", only one figure has a unit.
+        # In "between 5 and 20 kg", only one figure is followed by a unit, but the unit applies to
+        # both.
         beside = [m for m in every if m.start() < bound.end() and bound.start() < m.end()]
         unit = next((other for m in beside if (other := _unit_behind(m)) != unit), unit)
     before = re.sub(r"[^-−$£¥\u20a0-\u20cf]", "", bound.string[max(0, start - 1) : start])

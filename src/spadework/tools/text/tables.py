@@ -20,7 +20,7 @@ from spadework.tools.text.sentences import is_ended
 Span = tuple[int, int]
 
 _CELL = re.compile(r"(?<!\\)\|")
-#: Delimiter cells of a table with column names, and of a table without them.
+#: Cells of the delimiter row in a table with column names, and in a table without them.
 NAMES, NO_NAMES = "---", "--"
 LEAST_COLUMNS = 3
 #: The colon that ends a label, before any closing emphasis marks.
@@ -103,7 +103,8 @@ def _lines(text: str, start: int, end: int) -> Iterator[Span]:
         start = stop + 1
 
 
-#: Match a figure with its sign, currency and unit, and a figure with a decimal point.
+#: `_AMOUNT` matches a figure with its sign, currency and unit. `_WITH_POINT` matches a figure whose
+#: decimal separator, if any, is a point.
 _AMOUNT = re.compile(r"([-−]?)([$£¥\u20a0-\u20cf]?)\s?(?<![-−]\s)(\d(?:[\d.,]*\d)?)(\D*)")
 _WITH_POINT = re.compile(r"(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _SPACED = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
@@ -156,7 +157,7 @@ def _amount(cell: str, code: str, swapped: bool) -> Amount | None:
     sign, money, figure, rest = found.groups()
     figure = figure.translate(_SWAPPED) if swapped else figure
     unit = unit_of(rest, code)
-    # The "m" in "$5m" may mean millions or meters.
+    # After a currency sign, a unit is ambiguous. The "m" in "$5m" may mean millions or meters.
     if not unit or not _WITH_POINT.fullmatch(figure) or (money and unit[1]):
         return None
     words = [word for word in rest.split() if not is_measure(word, code)]
@@ -268,9 +269,7 @@ def tables_of(text: str, code: str) -> tuple[Table, ...]:
 
 
 def _without_totals(rows: Sequence[Row], code: str) -> Sequence[Row]:
-    """Return the rows without a final row of totals. Return no rows if it is unclear whether the
-    last row holds totals.
-    """
+    """Return the rows without final totals, or [] if the last row might or might not be totals."""
     if not rows:
         return rows
     *others, (_, last) = rows
@@ -291,7 +290,7 @@ def _without_totals(rows: Sequence[Row], code: str) -> Sequence[Row]:
 
 
 _NUMBER = re.compile(r"(\d+)([.)])")
-#: Minimum extra indentation of a nested list item, in columns.
+#: A nested list item is indented by at least this many more columns than its parent.
 _BELOW = 2
 _WITHIN = ("list", "code", "table", "quote")
 

@@ -13,9 +13,10 @@ import snowballstemmer
 from spadework.tools.text.language import Language, language
 
 #: Characters of scripts written without spaces (Thai, Lao, Burmese, Khmer, Chinese, Japanese), and
-#: of Korean.
+#: Korean characters.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff]")
-#: Letters and vowel signs of scripts without spaces, and of Korean, whose words include endings.
+#: Letters and vowel signs of scripts without spaces between words. Korean is included, because its
+#: words have endings attached.
 RUN_SIGNS = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecf\u0edc-\u0edf\u1000-\u103f\u1050-\u109f\u1100-\u11ff"
     "\u1780-\u17d3\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u318e"
@@ -54,7 +55,8 @@ def _is_joined(text: str, at: int) -> bool:
 _APART = re.compile(r"(?<=\d)(?:[⁺⁻]?[⁰¹²³⁴-⁹]+|[₊₋]?[₀-₉]+|[¼-¾⅐-⅞↉])")
 #: A word, such as `c++` or `gpt-5`. Underscores split names into words.
 _PLAIN = re.compile(r"[^\W_](?:[^\W_]|['’-](?=[^\W_]))*[+#]*")
-#: A letter or combining mark, as in Arabic, Hebrew and Indic scripts.
+#: Matches a letter of a script with spaces between words, or a combining mark, as used in Arabic,
+#: Hebrew and Indic scripts.
 _LETTER = (
     rf"(?:[^\W_{RUN_SIGNS}]|"
     r"[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff])"
@@ -122,7 +124,8 @@ def _words(text: str, known: Language) -> Iterable[str]:
     if text.isascii():
         words = _PLAIN.findall(text.lower())
     else:
-        # Replace frequent characters first, because NFKC is slow on text that it must change.
+        # Replace frequent characters first, because NFKC normalization is slow on text that it must
+        # change.
         text = text.replace("\u2026", " ").replace("\u00a0", " ").replace("\u2019", "'")
         text = in_plain_signs(text).lower()
         if _ODD.search(text):

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 _NAME = "o200k_base"
 #: tiktoken's cache key is the SHA-1 of this address. Nothing is downloaded.
 _ADDRESS = f"https://openaipublic.blob.core.windows.net/encodings/{_NAME}.tiktoken"
-#: Maximum characters of white space encoded at once. tiktoken overflows at about 400,000.
+#: Maximum number of white-space characters to encode at once. tiktoken overflows at about 400,000.
 _MOST_SPACE = 100_000
-#: Matches long white space. It is anchored at the start of the space, to avoid quadratic time.
+#: Matches white space that is too long to encode at once. A match must begin where the white space
+#: begins, to avoid quadratic time.
 _LONG_SPACE = re.compile(rf"(?<!\s)\s{{{_MOST_SPACE},}}+")
 _loading = threading.Lock()
 
@@ -43,7 +44,7 @@ def _load_encoding() -> Encoding:
         try:
             write_atomically(path, vocabulary)
         except OSError:
-            # The cache is not writable, so use a temporary folder.
+            # tiktoken's cache folder is not writable, so use a temporary folder.
             os.environ["TIKTOKEN_CACHE_DIR"] = tempfile.mkdtemp(prefix="spadework-tiktoken-")
             write_atomically(Path(os.environ["TIKTOKEN_CACHE_DIR"]) / path.name, vocabulary)
     return tiktoken.get_encoding(_NAME)
@@ -60,9 +61,7 @@ async def ready() -> None:
 
 
 def rather_a_name(word: str) -> bool:
-    """Return whether a capitalized word is probably a name, because the tokenizer treats its
-    lower-case form as rarer.
-    """
+    """Return whether a capitalized word is probably a name, as its lower-case form is rarer."""
     plain = _load().encode_ordinary(f" {word.lower()}")
     capital = _load().encode_ordinary(f" {word}")
     return len(plain) > 1 or (len(capital) == 1 and capital[0] < plain[0])

@@ -34,7 +34,7 @@ from spadework.errors import SettingsError, must_be
 from spadework.tools.web.background_threads import begin, settle
 
 C = TypeVar("C")
-#: Environment variables with extra certificate files, as in curl and requests.
+#: Environment variables that name files with extra certificates, as in curl and requests.
 AUTHORITIES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 
 _MOST_HEAD = 65_536
@@ -57,7 +57,7 @@ def read_certificates() -> ssl.SSLContext:
     return context
 
 
-#: Cached, because reading certificates takes as long as a search.
+#: The result is cached, because reading the certificates takes as long as a search.
 certificates = cache(read_certificates)
 
 
@@ -226,7 +226,7 @@ async def ask_again(
         return min(LONGEST, first * 2.0 ** (state.attempt_number - 1) + random.uniform(0, jitter))
 
     retrying = AsyncRetrying(
-        # Compare with False, because a wait of 0 seconds also means to retry.
+        # Compare with False, because 0 is falsy but means to retry after 0 seconds.
         retry=retry_if_exception(lambda error: worth(error) is not False),
         stop=stop_after_attempt(most),
         wait=pause,
@@ -235,10 +235,10 @@ async def ask_again(
     return await retrying(ask)
 
 
-#: Headers that list the requests left in each rate-limit window, and when the window ends (in
-#: seconds or as a Unix time).
+#: Headers that state how many requests are left in each rate-limit window, and when the window ends
+#: (in seconds from now or as a Unix time).
 RATE_LIMIT_HEADERS = ("x-ratelimit-remaining", "x-ratelimit-reset")
-#: Larger values are a Unix time, not a delay in seconds.
+#: Larger header values are a Unix time, not a delay in seconds.
 _MOST_WAIT = 1e9
 _NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 
@@ -277,9 +277,10 @@ def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
     return min(waits, default=None)
 
 
-#: Seconds allowed for a lookup (glibc tries a second name server after five).
+#: Seconds allowed for a host name lookup. glibc tries a second name server after five seconds.
 SECONDS = 10.0
-#: Maximum concurrent lookups. Further lookups wait, within their own deadline.
+#: Maximum number of concurrent host name lookups. Further lookups wait, but not past their own
+#: deadlines.
 MOST = 64
 _HOW = ("family", "type", "proto", "flags")
 Asked = tuple[Any, ...]
@@ -315,9 +316,7 @@ class Resolver:
             return frozenset(str(asked[0]) for asked in self._asked)
 
     async def addresses(self, host: Any, port: Any, **how: int) -> list[Any]:
-        """Return the result of `socket.getaddrinfo`. Raises socket.gaierror, with EAI_AGAIN if no
-        answer comes in time.
-        """
+        """Run `socket.getaddrinfo`. Raises socket.gaierror, with EAI_AGAIN after a timeout."""
         look_up = self._joined((host, port, *(how.get(name, 0) for name in _HOW)))
         try:
             async with asyncio.timeout(max(0.0, look_up.until - time.monotonic())):
@@ -330,7 +329,8 @@ class Resolver:
         with self._lock:
             if (found := self._asked.get(asked)) is None:
                 found = self._asked[asked] = _LookUp(asked, time.monotonic() + self._seconds)
-                # Prevent a cancelled caller from cancelling the future for other callers.
+                # Mark the future as running, so that a cancelled caller cannot cancel it for other
+                # callers.
                 found.found.set_running_or_notify_cancel()
                 self._waiting.append(found)
                 self._start()

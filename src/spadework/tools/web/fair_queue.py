@@ -52,7 +52,7 @@ class Room:
         self._lock = threading.RLock()
         self._inside: Counter[Hashable] = Counter()
         self._waiting: list[_Waiter] = []
-        #: The sequence number of the last slot given to each current party.
+        #: The sequence number of the last slot given to each party that holds or awaits a slot.
         self._called: dict[Hashable, int] = {}
         self._calls = 0
 

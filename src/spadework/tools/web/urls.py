@@ -42,7 +42,7 @@ _STATE = frozenset(("gov", "gob", "gouv", "govt", "gub", "gv", "go", "mil"))
 @lru_cache(maxsize=4096)
 def is_official(host: str) -> bool:
     """Return whether only governments and their organisations can register a lower-case host."""
-    # Add a label, because a suffix such as gov.uk can itself be a host.
+    # Add a label, because a public suffix such as gov.uk can itself be a host name.
     url = SplitResult("http", f"www.{host}", "", "", "")
     suffix = str(get_tld(url, fail_silently=True, parser_class=_Installed) or "")
     reserved = "." in host and (suffix == "int" or not _STATE.isdisjoint(suffix.split(".")))
@@ -63,7 +63,7 @@ _Installed.get_tld_names()
 
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-#: Maximum characters of a URL to normalize: twice the limit for URLs to fetch.
+#: Maximum number of characters of a URL to normalize. It is twice the limit for URLs to fetch.
 _MOST_CHARS = 4_000
 _LIBRARY = "library://"
 # fmt: off

@@ -54,9 +54,7 @@ def package(
     author: str = "",
     day: str = "",
 ) -> Extracted:
-    """Return a package description as Markdown. Raises Unreadable if it has no title, or neither a
-    summary nor a README.
-    """
+    """Return a package description as Markdown. Raises Unreadable if it describes nothing."""
     if not title or not (summary or readme):
         raise Unreadable("The package description is empty.")
     told = "\n".join(item(plain(f"{name}: {said}")) for name, said in facts.items() if said)

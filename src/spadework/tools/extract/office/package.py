@@ -75,9 +75,7 @@ _TEMPLATES = frozenset(
 
 
 def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
-    """Open a zip file. Raises Unreadable if the file is damaged, or TooLarge if it has more than
-    MAX_ENTRIES entries.
-    """
+    """Open a zip file. Raises Unreadable if damaged, or TooLarge above MAX_ENTRIES entries."""
     entries = body.count(_ENTRY)
     if entries > MAX_ENTRIES:
         raise TooLarge(f"The {what} has {entries:,} entries; the limit is {MAX_ENTRIES:,}.")

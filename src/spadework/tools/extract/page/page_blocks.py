@@ -173,9 +173,7 @@ _STOPS, _CLOSING = ".!?:;…。！？：|", '*_`)”"»'
 
 
 def assemble(blocks: Sequence[Block]) -> str:
-    """Return blocks as Markdown, rejoining split paragraphs. A list item whose first block was
-    dropped keeps its marker.
-    """
+    """Return blocks as Markdown. Split paragraphs are rejoined. List items keep their markers."""
     going_on = _going_on(blocks)
     parts: list[str] = []
     begun: set[Item] = set()

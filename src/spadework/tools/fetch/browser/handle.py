@@ -1,6 +1,4 @@
-"""Share one browser among all sessions. It starts with the first page, and closes when no
-`Browser` uses it any longer.
-"""
+"""Share one browser among all sessions, from the first page until no `Browser` uses it."""
 
 from __future__ import annotations
 
