@@ -18,7 +18,7 @@ from spadework.errors import BudgetSpent, SettingsError, must_be
 from spadework.settings import Settings
 from spadework.values import Usage
 
-#: Amounts by `Usage` field. An amount is None if part of it is unknown.
+#: Maps `Usage` fields to amounts. An amount is None if part of it is unknown.
 Amounts = Mapping[str, float | None]
 
 _open: ContextVar[Bill | None] = ContextVar("bill", default=None)
@@ -76,10 +76,10 @@ def total(bills: Iterable[Amounts]) -> Usage:
 #: Dollars per million tokens: (input, output).
 Price = tuple[float, float]
 
-#: Number of calls assumed to share a limit. An answer gets more than its usual size only if the
-#: larger size fits in 1/AT_ONCE of the free tokens and money.
+#: Number of model calls assumed to share the remaining budget. An answer may be longer than usual
+#: only if it fits in 1/AT_ONCE of the free tokens and money.
 AT_ONCE = 16
-#: Minimum tokens for an answer; with fewer left, no call is made.
+#: A model call is not made if fewer than this many tokens are left for its answer.
 LEAST_ROOM = 200
 
 
@@ -217,8 +217,8 @@ class Budget(Deadline):
         self._began: tuple[float, dict[Limit, float]] | None = None
         #: The amounts reserved for rewriting weak parts of the report.
         self._again: dict[Limit, float] = {}
-        #: What calls that may use the writing reserve, such as the model test, spent before writing
-        #: began. These amounts reduce the reserve, so that enough is left for judging.
+        #: Amounts spent before writing began, by calls that may use the writing reserve, such as
+        #: the model test. They reduce the reserve, so that enough is left for judging.
         self.early: dict[Limit, float] = {}
 
     @classmethod
@@ -363,8 +363,8 @@ class Budget(Deadline):
         ceiling: float = getattr(self.limits, limit)
         if closing or limit not in _HELD_BACK:
             return ceiling
-        # The share in QUICK does not apply here: it gives writing less time, but writing does not
-        # need fewer calls, tokens or dollars.
+        # WITH_MODEL applies even at quick effort. QUICK gives writing less time, but writing does
+        # not need fewer calls, tokens or dollars.
         share = WITH_MODEL["write"] * (ceiling - self.early.get(limit, 0.0))
         kept = min(share, self._again.get(limit, ceiling))
         return ceiling - (math.ceil(kept) if limit == "calls" else kept)

@@ -12,40 +12,46 @@ Phase = Literal["plan", "search", "read", "assess", "write"]
 Shares = Mapping[Phase, float]
 #: A function that returns whether a step's time is up.
 Late = Callable[[], bool]
-#: A point in a run, given by the time left: (share of the run time, seconds). The smaller of the
-#: two amounts counts.
+#: A point in a run, given as the time left: a fraction of the run time and a number of seconds. The
+#: smaller of the two applies.
 Mark = tuple[float, float]
 
 #: Each phase's share of the run time. Unused time passes to later phases. The writing phase's
 #: share of the calls, tokens and money is reserved too.
 BY_CODE: Shares = {"plan": 0.05, "search": 0.10, "read": 0.60, "assess": 0.20, "write": 0.05}
 WITH_MODEL: Shares = {"plan": 0.05, "search": 0.10, "read": 0.35, "assess": 0.20, "write": 0.30}
-#: Planning gets a larger share, because a small model on two cores needs 14 to 45 s for it.
+#: The shares at quick effort. Planning gets more time, because a small model on two cores needs 14
+#: to 45 s for it.
 QUICK: Shares = {"plan": 0.15, "search": 0.10, "read": 0.50, "assess": 0.20, "write": 0.05}
 
-#: When less time than this is left, only the best pages are read.
+#: When less time than this (fraction of the run time, seconds) is left, only the best pages are
+#: read.
 BEST_ONLY = (0.50, 300.0)
-#: When less time than this is left, fewer passages are judged and no further round begins.
+#: When less time than this (fraction of the run time, seconds) is left, fewer passages are judged
+#: and no further round begins.
 ACCELERATE = (0.40, 240.0)
-#: When less time than this is left, searching, reading and judging end.
+#: When less time than this (fraction of the run time, seconds) is left, searching, reading and
+#: judging end.
 WRITE_NOW = (0.20, 120.0)
-#: When less time than this is left, a run that is not yet writing stops, and code composes the
-#: report.
+#: When less time than this (fraction of the run time, seconds) is left, a run that is not yet
+#: writing stops, and code composes the report.
 CLOSE_NOW = (0.10, 60.0)
 
 #: Number of steps in a round: search, read, judge.
 STEPS = 3
-#: How long other model calls may take, as a multiple of the planning call's duration.
+#: Other model calls are assumed to take at most this many times as long as the planning call.
 SLOWER = 1.5
 
-#: Time reserved for rewriting weak parts, as a share of the time that the whole report took.
+#: Time reserved for rewriting weak parts of the report, as a fraction of the time that writing and
+#: checking the whole report took.
 AGAIN = 0.5
 
-#: Assumed seconds for code to finish a report and exit, used until a run has measured the time.
+#: Seconds that code is assumed to need to finish a report and exit, until the run has measured this
+#: time.
 CLOSING_SECONDS = 2.0
 CLOSING_SHARE = 0.2
-#: Closing is assumed to take as long as composing this many drafts. More evidence makes a draft
-#: slower: with 5,806 entries, one took 2.9 s of CPU time instead of 0.8 s.
+#: Finishing a report and exiting is assumed to take as long as composing this many drafts. More
+#: evidence makes a draft slower: with 5,806 entries, one took 2.9 s of CPU time instead of 0.8 s.
 CLOSING_DRAFTS = 4.0
 
 
@@ -64,7 +70,8 @@ class Deadline:
         self.started = time.monotonic()
         self.reserve = CLOSING_SECONDS
         self.shares: Shares = BY_CODE
-        #: The run's elapsed seconds when the last replayed answer was recorded.
+        #: In a replay, the elapsed seconds at which the original run recorded the answer that was
+        #: replayed last.
         self.replayed: float | None = None
         #: Seconds that writing and checking the report took.
         self.written: float | None = None

@@ -36,7 +36,8 @@ class Timed(Value):
 
     #: Fields that identify the event's subject, if any.
     about: ClassVar[tuple[str, ...]] = ()
-    #: Type of the event's subject; by default, the event's type.
+    #: The event type under which the event's subject is identified. If empty, the event's own type
+    #: is used.
     thing: ClassVar[str] = ""
 
     v: int = 0
@@ -283,7 +284,7 @@ class Cleaned(Timed):
     reason: str = ""
 
 
-#: The outcome of a model call. "unsupported" means that the server does not know the method for
+#: The outcome of a model call. "unsupported" means that the server does not support the method for
 #: structured output.
 Verdict = Literal["fits", "misshapen", "unsupported", "too long", "late", "failed", "unpaid"]
 

@@ -20,7 +20,8 @@ OWNERS = frozenset(
         *("parallel_sessions", "drain_seconds", "log"),
     }
 )
-#: Suffix of settings that hold server addresses, which are also reserved for the owner.
+#: Suffix of the names of settings that hold server addresses. These settings are also reserved for
+#: the server's owner.
 _SERVER = "_url"
 #: The groups of settings in order of use, each with its title and the graph nodes that use it.
 GROUPS = {

@@ -127,9 +127,7 @@ class Leaving:
         ).start()
 
     def closed(self, home: Path) -> None:
-        """If the process is `alone`, record how long its exit takes. Otherwise, cancel the
-        deadline that `begin` set.
-        """
+        """If `alone`, record how long the exit takes. Otherwise, cancel `begin`'s deadline."""
         if not self.alone:
             self._closed.set()
             return

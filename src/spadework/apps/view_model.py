@@ -158,7 +158,7 @@ class ViewModel:
     """A session as displayed. `n` is the number of the last event."""
 
     question: str = ""
-    #: The id of the session followed up on, or "".
+    #: The id of the session that this one follows up on, or "".
     follows: str = ""
     resumed: bool = False
     #: Whether another process is running the session. If so, only recorded events are shown.
@@ -310,7 +310,7 @@ class ViewModel:
         self.result, self.state, self.asked, self.ended = event.result, "finished", None, None
         self.usage, self.question = event.result.usage, event.result.question
         for topic in event.result.topics:
-            # If no events were recorded, only the result names the topics.
+            # If no events were recorded, only the result names the topics, so add them here.
             view = self.topics.get(topic.name) or self._add_topic(topic.name)
             view.open.clear()
             view.phase = topic.state

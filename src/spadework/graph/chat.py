@@ -70,7 +70,8 @@ class Teller:
             self._round = max(self._round, event.round) + 1
 
     def _piece(self, telling: Telling, text: str) -> AIMessageChunk:
-        # A round's assessment comes before its draft and has already advanced the round number.
+        # A round's assessment is sent before its draft, so the round number has already been
+        # increased.
         number = self._round - 1 if telling == "draft" else self._round
         id_ = f"{telling}-{number}-{self._session_id}"
         if id_ in self._begun:

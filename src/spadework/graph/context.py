@@ -58,10 +58,10 @@ def new_session_id() -> str:
 R = TypeVar("R")
 T = TypeVar("T", bool, int, float, str)
 
-#: Seconds to keep a context that the graph opened. They count from its deadline or last use,
+#: Seconds to keep a context that the graph opened, counted from the context's deadline or last use,
 #: whichever is later.
 KEPT_SECONDS = 60.0
-#: Minimum seconds for `run_in_time`, even if its phase has less time left.
+#: `run_in_time` allows at least this many seconds, even if its phase has less time left.
 LEAST_SECONDS = 0.5
 
 _contexts: dict[str, SessionContext] = {}

@@ -63,7 +63,7 @@ async def _judge_unjudged(context: SessionContext, state: ResearchState) -> Rese
             async with asyncio.timeout(until - time.monotonic()):
                 only: ResearchState = {**state, "tasks": [topics[name]], "passages": {name: best}}
                 judged = await assess_round(context, only)
-            # Judging a single topic does not count as a round.
+            # Only a single topic was judged, so do not count this as a round.
             state = {**after(state, judged), "rounds": state.get("rounds", [])}
         except TimeoutError:
             effect = "None of these pages was used as evidence."

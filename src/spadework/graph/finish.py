@@ -39,10 +39,10 @@ from spadework.values import (
 )
 from spadework.visible import visible
 
-#: A round is the last if it adds less than this share of all evidence found so far. The first
-#: value is for runs without a model or at deep effort, the second for other runs. In five runs
-#: whose second round added less than .4, the third round contributed 16 of 381 cited quotes. When
-#: a second round added .46, the third contributed 11 of 70.
+#: No further round follows one that adds less than this fraction of all evidence found so far. The
+#: first value is for runs without a model or at deep effort, the second for other runs. In five
+#: runs whose second round added less than 0.4, the third round contributed 16 of 381 cited quotes.
+#: Where a second round added 0.46, the third contributed 11 of 70.
 MARGINAL_UTILITY, JUDGED_UTILITY = 0.1, 0.4
 
 
@@ -69,7 +69,8 @@ def _reason_to_stop(state: ResearchState, budget: Budget, settings: Settings, pr
     share = MARGINAL_UTILITY if alone or settings.effort == "deep" else JUDGED_UTILITY
     if last.number > 1 and _quotes_brought(state, alone) < share * max(1, last.evidence_after):
         return "marginal utility"
-    # A limit is the reason only if the run would otherwise continue.
+    # A limit counts as the reason for stopping only if another round would otherwise be worth its
+    # price.
     if last.number == KNOWN or worth_asking(state, price):
         late = budget.under(ACCELERATE) or not _fits(state, budget, settings)
         return "time" if late else budget.ended_by()
@@ -90,9 +91,7 @@ def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
 
 
 def _quotes_brought(state: ResearchState, alone: bool) -> int:
-    """Return how many quotes the last round added, or the last two rounds if `alone` (no model
-    judged).
-    """
+    """Return how many quotes the last round (two rounds if no model judged) added."""
     since = state["rounds"][-2:] if alone else state["rounds"][-1:]
     return since[-1].evidence_after - since[0].evidence_before
 
@@ -238,8 +237,8 @@ def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
     made, gaps = [], (Phrases(state["plan"].language)("gap_unassessed"),)
     for name in (topic.name for topic in state["plan"].topics):
         found = coverage.get(name) or Coverage(topic=name, covered=False, score=0.0, gaps=gaps)
-        # If no model judged an open topic, its computed score only guides further rounds, so it is
-        # not reported.
+        # The score that code computes for an open topic only guides further rounds, so it is not
+        # reported.
         claimed = found.covered or found.judge != CODE
         made.append(
             CoveredTopic(

@@ -84,7 +84,7 @@ class Opened(Value):
         settings = Settings.load(**{**kept, "home": home})
         keys: dict[str, SecretStr | None] = dict.fromkeys(SECRETS)
         if self.model and not (settings.model or settings.openai_base_url):
-            # The recorded run chose its models because this key was set.
+            # The recorded run chose its models because this key was set, so set a placeholder.
             keys["openai_api_key"] = SecretStr("replayed")
         return settings.model_copy(update=keys)
 
@@ -139,7 +139,7 @@ def provider_again(name: str, describes: str, settings: Settings) -> Provider:
 
 _NO_TIME = Choice((), ("There was no time to connect to any search provider.",))
 
-#: The model's name, the problems with choosing it, and the chosen providers.
+#: The model's name, the problems that occurred in choosing the model, and the chosen providers.
 Chosen = tuple[str, list[Problem], Choice]
 
 
@@ -189,8 +189,8 @@ async def open_parts(
                 one = await Library.open(
                     paths, home=home, progress=progress, meaning=meaning, lazily=True
                 )
-                # Sessions that only gather pages index the library now. Others do so after their
-                # forecast.
+                # Sessions that only gather pages index the library now. Other sessions index it
+                # after their forecast.
                 if isinstance(providers, PagesAlone):
                     await one.build()
             finally:
@@ -342,7 +342,8 @@ class StandIns:
 T = TypeVar("T")
 
 ANSWER_SECONDS = 4.0
-#: Maximum seconds to wait for pages to be stored, before the report and at the end.
+#: Maximum seconds to wait for pages to be stored: before the report is written, and at the end of
+#: the run.
 REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 
@@ -424,7 +425,7 @@ class PageCache:
     async def _add(
         self, store: Knowledge, pages: Sequence[Page], text_of: Callable[[str], Awaitable[str]]
     ) -> None:
-        # Remove the ranking and everything else specific to this run.
+        # Store pages without their ranking and everything else that is specific to this run.
         bare = {"relevance": 0.0, "rrf": 0.0, "linked": 0.0, "found_by": (), "origin": ""}
         bare |= {"attempts": (), "cleaning": 0.0}
         try:

@@ -25,8 +25,8 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.text.terms import terms
 from spadework.values import Evidence, Picture
 
-#: Maximum pictures in a report, characters in a caption, seconds for choosing pictures, and
-#: seconds for each fetch.
+#: Maximum number of pictures in a report, of characters in a caption, of seconds for choosing
+#: pictures, and of seconds for fetching each picture.
 MOST, MOST_CAPTION, CHOOSING, SECONDS = 4, 400, 2.0, 6.0
 #: A word is rare if it occurs at most RARE times on its page. A caption fits a quote if they share
 #: at least LEAST_SHARED rare words.

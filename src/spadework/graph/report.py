@@ -38,7 +38,8 @@ MOST_UNREAD = 10
 #: Maximum number of unread hits listed if some pages were read.
 MOST_BESIDE = 4
 UNREAD_CHARS = 300
-#: Maximum reasons in the sentence about unread pages. The list below it gives all reasons.
+#: Maximum number of reasons given in the report's sentence about unread pages. The list below that
+#: sentence gives all reasons.
 MOST_REASONS = 3
 
 
@@ -119,9 +120,7 @@ def unread_hits(state: ResearchState) -> list[Unread]:
 def with_unread(
     section: Section, hits: Sequence[Unread], say: Phrases, *, brief: bool = False
 ) -> Section:
-    """Append the unread hits to a section, best first. If `brief`, list fewer hits, and only
-    their titles and hosts.
-    """
+    """Append the unread hits to a section, best first. If `brief`, list fewer and less of each."""
     if not hits:
         return section
     best = hits[: MOST_BESIDE if brief else MOST_UNREAD]
@@ -217,7 +216,8 @@ def _source(
         known=page.known,
         unused=unused,
         kind=page.kind,
-        # Local documents are stored as text, so their shape is derived from their file names.
+        # Local documents are stored as text, so their original kind (such as PDF) is derived from
+        # their file names.
         shape=foreseen(page.url).shape if page.level < 0 else shape_of_type(page.media_type),
     )
 

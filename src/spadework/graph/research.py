@@ -98,7 +98,7 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
     if not given["follows"]:  # A follow-up may need no research.
         foretold = await foreseen_unplanned(context, state["question"])
         emit(Foreseen(forecast=foretold))
-    # The text of a follow-up might not name its subject.
+    # The text of a follow-up might not name its subject, so the library is indexed without it.
     await context.index_library("" if given["follows"] else state["question"])
     attached, problems = await attached_pages(context, given["attachments"])
     cleared = left_over(state)
@@ -213,8 +213,8 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     context.budget.writing = True
     ledger = proofs(state)
     texts = await context.pages.texts(e.content_hash for e in ledger)
-    # Check against the follow-up as well, because names from the question are accepted, and a
-    # follow-up may contain new names.
+    # Names from the question are accepted, and a follow-up may contain new names, so check against
+    # the follow-up as well.
     asked = "\n".join(dict.fromkeys([made.question, state.get("question", "")]))
     material, lost = verify_ledger(ledger, texts, asked, made.language)
     model, unfit = await judge_in_time(context, "verify")

@@ -28,7 +28,8 @@ from spadework.values import (
     Topic,
 )
 
-#: Minimum expected gain of another round for topics judged by code rather than by a model.
+#: Topics judged by code rather than by a model get another round only if its expected gain is at
+#: least this.
 LEAST_GAIN = 0.17
 #: A topic's new score counts as better only if it exceeds the old one by at least this much,
 #: because scores computed by code are inexact. With smaller values, facts were lost.
@@ -303,9 +304,7 @@ def after_assess(state: ResearchState) -> list[Send] | str:
 
 
 def after_review(state: ResearchState) -> list[Send] | str:
-    """Return the workers that the review requests, "write" if it requests none, or "save" if no
-    review is pending.
-    """
+    """Return the workers that the review requests, or else "write", or "save" without a review."""
     review = state.get("review")
     return "save" if review is None or review.done else workers(state)
 

@@ -186,7 +186,7 @@ def _report(record: Record) -> str:
 
 Schema = dict[str, Any]
 
-#: Schema keywords that models do not need. Validation uses the full schemas.
+#: Keywords removed from the schemas that models see. Validation uses the full schemas.
 _OF_ARGUMENTS = ("title", "additionalProperties", "minLength", "maxLength")
 _OF_ANSWERS = (*_OF_ARGUMENTS, "default", "required", "minimum", "maximum")
 
@@ -265,7 +265,7 @@ INSTRUCTIONS = (
     " a report, cite its numbered sources."
 )
 
-#: ASGI scope key of the events that end a tool call early.
+#: Key in the ASGI scope under which the events that end a tool call early are stored.
 ENDS = "spadework.ends"
 
 #: Each tool's title, whether it is read-only, and whether it reaches the web.

@@ -111,9 +111,7 @@ async def get_session_data(
 
 
 def load_record(home: Path, session_id: str) -> Record:
-    """Return a session, or the newest one if the id is "latest". Raises SessionNotFound or
-    SessionUnreadable.
-    """
+    """Return a session ("latest" is the newest). Raises SessionNotFound or SessionUnreadable."""
     if session_id == LATEST:
         newest = next(readable_sessions(home), None)
         if newest is None:

@@ -240,7 +240,8 @@ def build_answer(
 
 M = TypeVar("M", bound=BaseModel)
 
-#: Maximum fraction of a text to cut off so that it ends at a paragraph, line or word break.
+#: Maximum fraction of a shortened text that is also cut off so that it ends at a paragraph, line or
+#: word break.
 SEARCHED_SHARE = 0.2
 
 

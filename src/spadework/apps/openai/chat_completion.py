@@ -27,11 +27,12 @@ from spadework.tools.export.markdown_report import escape_markdown
 from spadework.tools.text import tokens
 from spadework.values import Result, Usage
 
-#: A low estimate of the number of words per token in a report with marks and sources.
+#: A low estimate of the number of words per token in a report, including its citation marks and
+#: list of sources.
 WORDS_A_TOKEN = 0.4
 _MARKDOWN = MarkdownIt("commonmark")
 _MARK = re.compile(r"(?<!\\)\[(\d{1,4})\](?!\()")
-#: The list of sources at the end of a report.
+#: Matches the list of sources at the end of a report.
 _SOURCES = re.compile(r"\n\n(## [^\n]+)\n\n((?:\d+\. [^\n]+\n)+)(?:\n[^\n]+\n)?\Z")
 _SOURCE = re.compile(r"^((\d+)\. .+)$", re.MULTILINE)
 _FRAGMENT = re.compile(r"#:~:text=[^)\s]*")
@@ -160,7 +161,7 @@ def _marks(report: str) -> Iterator[tuple[int, int, int]]:
 
 
 AS_IT_COMES = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-#: Seconds of silence before a comment is sent to keep proxy connections open.
+#: Seconds of silence before an SSE comment is sent to keep proxy connections open.
 QUIET_SECONDS = 15.0
 
 News = str | Result | Refused | None

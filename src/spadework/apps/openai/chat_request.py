@@ -27,9 +27,7 @@ B = TypeVar("B", bound=BaseModel)
 
 
 class Refused(Exception):
-    """An error in OpenAI's format. `param` names the parameter at fault, and `code` is a
-    machine-readable error code.
-    """
+    """An error in OpenAI's format, with the `param` at fault and a machine-readable `code`."""
 
     def __init__(
         self, message: str, *, status: int = 400, param: str | None = None, code: str | None = None

@@ -30,7 +30,7 @@ _Json = dict[str, Any]
 _PREFIX = "resp_"
 #: Id prefix of responses without a session.
 _ASIDE = "resp_aside_"
-#: This API's names for chat request parameters, used in refusals.
+#: This API's names for the parameters of chat requests, for use in error messages.
 _PARAMS = {
     "messages": "input",
     "metadata.session_id": "previous_response_id",

@@ -74,7 +74,8 @@ class Piped:
     def __init__(self) -> None:
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
         self._more = threading.Semaphore(0)
-        # A daemon thread that holds no locks does not keep the process alive.
+        # A daemon thread does not keep the process alive. This one holds no locks, so it cannot
+        # block the exit.
         threading.Thread(target=self._feed, args=(asyncio.get_running_loop(),), daemon=True).start()
 
     async def line(self) -> str | None:

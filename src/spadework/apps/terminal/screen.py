@@ -88,7 +88,8 @@ class Panel:
             self._away = True
             return
         if self._away:
-            # Other programs may have written to the terminal, so old lines cannot be erased.
+            # Other programs may have written to the terminal, so the panel's old lines can no
+            # longer be found and erased.
             self._away, self._widths = False, []
         # Erase whole lines, because some terminals wrap erased cells.
         rows = [_ERASE_LINE + self._rendered(line, wrap=False) for line in lines]

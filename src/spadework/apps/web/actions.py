@@ -91,7 +91,7 @@ async def answer(request: Request) -> Response:
     if asked.kind == "clarify":
         run.session.answer(text_of(form, "option") or text_of(form, "answer"))
     else:
-        # Topics are sent one per line, so remove inner line breaks.
+        # Topics are sent one per line, so remove line breaks within their names.
         given = (" ".join(str(name).split()) for name in form.getlist("topic"))
         topics = [name for name in given if name]
         planned = [topic.name for topic in asked.plan.topics] if asked.plan else []
@@ -102,9 +102,7 @@ async def answer(request: Request) -> Response:
 
 
 async def edit_plan(request: Request) -> Response:
-    """Apply the parameter `change` to the form's topics: `up 2`, `down 2`, `remove 2` or `add`.
-    Topics are counted from 0.
-    """
+    """Apply `change` to the form's topics (counted from 0): `up 2`, `down 2`, `remove 2`, `add`."""
     form = await form_of(request)
     names = [str(name) for name in form.getlist("topic")]
     what, _, place = request.query_params.get("change", "").partition(" ")

@@ -19,9 +19,10 @@ from spadework.apps.web.page_context import Seen, seen_of
 from spadework.apps.web.page_templates import changes
 from spadework.events import Event, Notice, Started
 
-#: Seconds of silence before a comment is sent to keep the connection alive.
+#: Seconds of silence before an SSE comment is sent to keep the connection alive.
 HEARTBEAT_SECONDS = 15.0
-#: Maximum streams per browser. A browser opens at most six connections to a server.
+#: Maximum event streams per browser. A browser opens at most six connections to a server, so some
+#: are left for other requests.
 MOST_STREAMS = 4
 TURN_SECONDS = 1.0
 #: Maximum streams per server. Clients beyond this limit must retry later.

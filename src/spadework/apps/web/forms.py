@@ -43,9 +43,7 @@ def csrf_token(request: Request) -> str:
 
 
 async def form_of(request: Request) -> FormData:
-    """Return a request's form. Raises HTTPException: 403 without the CSRF token, 413 over the
-    limits, 400 if invalid.
-    """
+    """Return a request's form. Raises HTTPException 403 (no CSRF token), 413 (too large) or 400."""
     most = UPLOAD_BYTES + MOST_FIELD_BYTES
     limited = Request(request.scope, _limited(request.receive, most))
     try:

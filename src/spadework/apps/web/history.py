@@ -113,7 +113,8 @@ def _page(folder: Path, content_hash: str) -> tuple[str, list[Evidence]]:
     return text, [e for e in read_ledger(folder) if e.content_hash == content_hash]
 
 
-#: Maximum sessions listed, and earlier reports shown. Older ones can be opened only by URL.
+#: Maximum number of sessions listed, and of earlier reports shown. Older sessions and reports can
+#: be opened only by URL.
 MOST_LISTED, MOST_VERSIONS = 100, 20
 
 DAYS_NAMED = 7
@@ -123,7 +124,8 @@ UNFINISHED, UNREADABLE, ELSEWHERE = "not finished", "cannot be read", "running e
 #: Words for how fully the whole question was answered.
 _FOUND: dict[CoverageState, str] = {**STATE_WORDS, "open": "not found"}
 DONE = "done"
-#: Words for how a run ended, keyed by status. Other statuses are shown with spaces for underscores.
+#: Words for how a run ended, keyed by status. Other statuses are shown as they are, with spaces
+#: instead of underscores.
 _EARLY = {"completed": "", "partial": "stopped early"}
 
 

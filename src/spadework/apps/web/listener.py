@@ -17,14 +17,13 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from spadework.apps.web.page_context import server_of
 from spadework.errors import SettingsError, must_be
 
-#: Seconds within which a request, or its next LEAST_BYTES bytes, must arrive.
+#: A connection is closed if a request is still incomplete after this many seconds and fewer than
+#: LEAST_BYTES bytes arrived in that time.
 REQUEST_SECONDS, LEAST_BYTES = 20.0, 20_000
 
 
 def open_listener(host: str, port: int, *, both: bool = False) -> socket.socket:
-    """Return a listening socket. With `both`, a socket bound to `::` also accepts IPv4
-    connections. Raises SettingsError.
-    """
+    """Return a listening socket. If `both`, `::` also accepts IPv4. Raises SettingsError."""
     if not 0 <= port < 65_536:
         raise SettingsError(must_be("port", "0 to 65535", port))
     try:
@@ -32,7 +31,8 @@ def open_listener(host: str, port: int, *, both: bool = False) -> socket.socket:
         family = min(found[0] for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         both = both and family == socket.AF_INET6 and socket.has_dualstack_ipv6()
         made = socket.create_server((host, port), family=family, dualstack_ipv6=both)
-        # asyncio disables Nagle's 40 ms delay only on sockets marked as TCP.
+        # Mark the socket as TCP, because asyncio disables Nagle's algorithm, which can delay data
+        # by 40 ms, only on sockets marked in this way.
         return socket.socket(family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
     except UnicodeError:
         raise SettingsError(
@@ -81,7 +81,8 @@ class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # one
         self._came += len(data)
         before = self.cycle
         super().data_received(data)
-        # A finished cycle on a reused connection belongs to the previous request.
+        # On a reused connection, a finished request cycle belongs to the previous request, not to
+        # the one that is arriving.
         another = self.cycle is before and before is not None and before.response_complete
         if self.cycle is not None and not self.cycle.more_body and not another:
             self._stop_waiting()

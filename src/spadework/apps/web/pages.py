@@ -37,7 +37,7 @@ from spadework.sessions.metrics.statistics import statistics
 from spadework.tools.export.sheet import read_picture
 
 MOST_LISTED = 200
-#: Maximum characters taken from each form value in a URL.
+#: Maximum characters taken from each URL parameter that prefills the form.
 MOST = 2_000
 MEDIA_TYPES = {
     ".md": "text/markdown; charset=utf-8",

@@ -232,14 +232,17 @@ def _unread(view: SourceView) -> Listed:
 TAGS = {"p", "ul", "ol", "li", "h2", "h3", "h4", "blockquote", "pre", "code", "strong", "em", "a"}
 TAGS |= {"hr", "br", "table", "thead", "tbody", "tr", "th", "td"}
 _TITLE = re.compile(r"\A# .*\n+")
-# Unicode noncharacters that mark quotes. The quote's number follows each start and end mark.
+# Unicode noncharacters that mark the start and the end of a quote. The quote's number and _NUMBERED
+# follow each mark.
 _BEGINS, _NUMBERED, _ENDS = "\ufdd3", "\ufdd4", "\ufdd5"
 _SIGNS = re.compile(f"{_BEGINS}(\\d+){_NUMBERED}|{_ENDS}(\\d+){_NUMBERED}")
-#: Translation table that replaces these noncharacters where the page text itself contains them.
+#: Translation table that replaces the noncharacters used as quote marks if a page's own text
+#: contains them.
 _FOREIGN = str.maketrans(dict.fromkeys((_BEGINS, _NUMBERED, _ENDS), "\ufffd"))
 #: Markdown block markers, which must stay at line starts.
 _OPENING = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+|\|[ \t]*)*")
-#: Lowest HTML heading level. A stored page's headings move down one level, but not below it.
+#: The lowest HTML heading level. Headings of a stored page are moved down one level, but not below
+#: this one.
 _LOWEST = 6
 
 

@@ -29,7 +29,7 @@ from spadework.tools.stores.private_files import write_atomically
 USER = "spadework.user"
 #: Paths of the health probes, which anyone may request.
 OPEN = frozenset({"/healthz", "/readyz"})
-#: Path of the MCP tools, each of which checks the scope it needs.
+#: Path of the MCP tools. Each tool checks the access scope that it needs.
 MCP = "/mcp"
 _ADMIN = ("/settings", "/metrics")
 

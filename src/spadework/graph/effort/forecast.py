@@ -22,13 +22,13 @@ LOCAL_SECONDS = (0.5, 6.0)
 #: Seconds per wave of concurrent model calls (typical, slow).
 WAVE_SECONDS = (2.0, 20.0)
 LOCAL = frozenset({"library"})
-#: A model that takes longer than this to plan is assumed to answer one call at a time.
+#: A model that takes more than this many seconds to plan is assumed to answer one call at a time.
 SLOW_SECONDS = 20.0
-#: How long a call takes, as a share of the planning time (typical, slow).
+#: The duration of a model call, as a multiple of the planning call's duration (typical, slow).
 CALL_SHARE = (0.5, 1.5)
-#: Number of waves of model calls in a one-round run.
+#: Number of waves of concurrent model calls in a run with one round.
 WAVES = 4
-#: Number of waves of model calls in each further round.
+#: Number of waves of concurrent model calls in each further round.
 WAVES_MORE = 1
 #: Tokens of the instructions in a prompt, excluding material such as passages.
 PROMPT_TOKENS = 1_000
@@ -41,13 +41,13 @@ SMALL_TOKENS = (30, ANSWERS["judge"])
 #: search.
 JUDGED: dict[Effort, int] = {"quick": 0, "normal": 1, "deep": 2}
 HITS_TOKENS = 2_000
-#: Characters per token, and characters of evidence per section (typical, long).
+#: Characters per token, and characters of evidence per report section (typical, long).
 CHARS, EVIDENCE_CHARS = 4, (800, 6_000)
 
 Tokens = dict[Role, tuple[int, int]]
 #: Minimum and maximum number of earlier runs on which a forecast is based. The newest are used.
 LEAST_RUNS, MOST_RUNS = 5, 20
-#: The forecast range omits 1/PARTS of the earlier runs at each end.
+#: A forecast's range excludes the lowest and the highest 1/PARTS of the values from earlier runs.
 PARTS = 20
 #: Number of decimal places for each forecast quantity.
 DIGITS: dict[str, int] = dict.fromkeys(("rounds", "searches", "pages", "calls", "tokens"), 0)

@@ -15,7 +15,7 @@ from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.settings import Role
 from spadework.values import Problem
 
-#: Speed in tokens per second. A slower model only plans, assesses and writes.
+#: A model slower than this many tokens per second only plans, assesses and writes.
 LEAST_SPEED = 200.0
 #: Tokens used by a model call that screens hits.
 LOOK_TOKENS = 800
@@ -23,7 +23,7 @@ LOOK_TOKENS = 800
 ANSWER_TOKENS = 2_000
 #: Minimum tokens for writing a section.
 SECTION_TOKENS = 800
-#: Output tokens as a share of a call's tokens.
+#: The assumed fraction of a model call's tokens that are output.
 SAID = 0.1
 EXAMINATION_TOKENS = 4_000
 
@@ -119,9 +119,7 @@ async def recall(context: SessionContext) -> None:
 
 
 async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """Return the model if it may judge, or else None, and the problems. A model may judge only if
-    it passed its test.
-    """
+    """Return the model if it passed its test and may judge, else None, and the problems."""
     if context.model is None:
         return None, []
     result = await _result(context, at)

@@ -18,9 +18,7 @@ class Stopped(Exception):
 
 
 async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: float) -> T:
-    """Return the result of `work`. Raises TimeoutError after `seconds`, or Stopped once `stop` is
-    set.
-    """
+    """Return the result of `work`. Raises TimeoutError after `seconds`, or Stopped on `stop`."""
     doing = asyncio.ensure_future(work)
     stopping = asyncio.ensure_future(stop.wait())
     try:
@@ -43,12 +41,13 @@ QUERIES = 4
 # runs limited to so few pages missed answers (benchmarks/README.md).
 SIMPLE_QUERIES = 3
 SIMPLE_PAGES = 6
-#: Maximum recommended queries per topic in a later round, and seconds per query.
+#: Maximum number of recommended queries searched per topic in a later round, and the time limit of
+#: each query in seconds.
 GAP_QUERIES, GAP_SECONDS = 3, 30.0
-#: Pages per worker that fills a gap, at normal effort.
+#: At normal effort, a worker that fills a gap in a topic's evidence reads at most this many pages.
 GAP_PAGES = 5
-#: At deep effort, a worker may read this many times the pages that the setting `preset` allows. The
-#: factor depends on the plan's complexity.
+#: At deep effort, a worker may read this many times as many pages as the setting `preset` allows.
+#: The factor depends on the plan's complexity.
 DEEP_TIMES: dict[Complexity, int] = {"simple": 2, "moderate": 4, "complex": 4}
 DEEP_GAP_TIMES = 2
 #: Replaces DEEP_TIMES in runs without a model, in which additional pages cost little.

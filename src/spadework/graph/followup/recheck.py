@@ -25,7 +25,8 @@ from spadework.tools.text.facts import nearest
 from spadework.tools.web.urls import hosts_for_urls
 from spadework.values import Citation, Evidence, Review, Section, Weakness, models_among
 
-#: Maximum evidence entries shown for rewriting a section, besides those that it cites.
+#: When a section is rewritten, the model is shown at most this many evidence entries besides those
+#: that the section cites.
 MOST_NEAR = 8
 
 
@@ -74,15 +75,13 @@ async def whole(
 async def check_changed(
     state: ResearchState, model: Model | None, base: Base, material: Material, check: Check
 ) -> dict[str, Any]:
-    """Verify the changed sections, and return the state updates. A section whose new text fails
-    keeps its old text.
-    """
+    """Verify the changed sections, restoring those that fail, and return the state updates."""
     sections = state.get("sections", [])
     changed = [section for section in sections if section not in base.sections]
     found = await verify_sections(model, state["plan"], changed, material, check)
     made = {section.heading: section for section in found.sections}
-    # All the model's sentences in these sections failed, which leaves only quotes chosen by code,
-    # so the earlier text is better.
+    # In these sections, all the model's sentences failed verification. Only quotes chosen by code
+    # are left, so the earlier text is better.
     empty = {s.heading for s in changed if base.of(s.heading) and _fell_to_code(s, made)}
     stands: list[Section] = []
     places: dict[str, int] = {}
@@ -93,7 +92,7 @@ async def check_changed(
         elif old and (now is None or section.heading in empty):
             now = old
         elif old and now and base.better:
-            # A section rewritten to improve it must not lose sentences.
+            # A rewrite that is meant to improve a section must not leave it with fewer sentences.
             left = sum(one in section.sentences for one in now.sentences)
             now = old if left < min(len(section.sentences), len(old.sentences)) else now
         if now is not None:

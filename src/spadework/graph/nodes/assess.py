@@ -56,7 +56,7 @@ from spadework.values import (
     Topic,
 )
 
-#: Share of the assessment time for finding copies of the same page.
+#: Maximum fraction of the assessment time to spend on finding pages that are copies of each other.
 COMPARING = 0.25
 
 
@@ -105,7 +105,7 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
         found = _coverage(topic, judgement, proof, context.settings.completeness)
         back = old is not None and (no_better(found, old) if by_code else not new)
         if old and back:
-            # Keep the earlier coverage. If a model call failed and code judged instead, add the
+            # Keep the topic's earlier coverage. If code judged because a model call failed, add the
             # quotes that code found.
             wanted = judgement.recommendations or old.recommendations
             more = found.evidence_ids if context.judging and not found.near else ()
@@ -225,7 +225,8 @@ def _as_judged(
     before = old.evidence_ids if old and not old.near else ()
     rested = [e for e in known if e.id in before]
     if not judgement.covered:
-        # An open topic's quotes from all rounds must fit in ROOM characters.
+        # An open topic's earlier quotes are kept only as far as they and the new quotes fit in ROOM
+        # characters.
         sizes = accumulate((len(e.quote) for e in rested), initial=sum(len(e.quote) for e in found))
         rested = [e for e, size in zip(rested, list(sizes)[1:], strict=True) if size <= ROOM]
     return list(dict.fromkeys([*named, *found, *rested]))

@@ -148,7 +148,7 @@ async def _shorten(
             seconds=round(time.monotonic() - began, 3),
         )
     )
-    # Store the event first: once the journal has the cleaned page, a resumed run does not send the
-    # event again.
+    # Write the event to the record before the journal gets the cleaned page. If the page is in the
+    # journal, a resumed run does not send the event again.
     await context.record.written()
     return digest, failed

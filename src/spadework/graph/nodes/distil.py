@@ -23,10 +23,11 @@ from spadework.tools.text.tables import rows_of
 from spadework.tools.text.tokens import count
 from spadework.values import Evidence, Expected, Need, Page, Passage, Problem, Task, Topic
 
-#: Share of the available time that a slow model may spend on reading, and the minimum tokens shown
-#: to it.
+#: Fraction of the available time that a slow model may spend on reading, and the minimum number of
+#: tokens shown to such a model.
 READING_SHARE, LEAST_ROOM = 0.5, 1_000
-#: Tables with more characters than this are split, because one huge passage might not fit.
+#: Tables with more characters than this are split into several passages, because one huge passage
+#: might not fit in the prompt.
 MOST_TABLE_CHARS = 4_000
 
 
@@ -48,9 +49,11 @@ async def readable(model: Model, room: int, seconds: float, share: int = 1) -> i
     return max(LEAST_ROOM, min(room, most))
 
 
-#: Maximum page tokens shown to a model per round. At deep effort, several calls share them.
+#: Maximum tokens of page text shown to a model per round. At deep effort, several calls share this
+#: amount.
 SHOWN_TOKENS: dict[Effort, int] = {"quick": 100_000, "normal": 100_000, "deep": 200_000}
-#: Maximum tokens of page text per topic. Slow models and small contexts get fewer.
+#: Maximum tokens of page text shown to a model per topic. Models that are slow or have a small
+#: context get fewer.
 WINDOW_TOKENS: dict[Effort, int] = {"quick": 8_000, "normal": 8_000, "deep": 24_000}
 
 
@@ -65,36 +68,39 @@ def first_within(parts: Sequence[PassageView], room: int) -> list[PassageView]:
     return [part for part, sum_ in zip(parts, used, strict=True) if sum_ <= room]
 
 
-#: Weight of words in the page title and headings, relative to the passage.
+#: Words in the page title and headings above a passage count this many times as much as words in
+#: the passage.
 HEADING_WEIGHT = 2
 #: Maximum characters of a passage, except code and tables.
 PASSAGE_CHARS = 1_500
-#: Maximum share by which a high page rank raises a passage's score.
+#: A page's rank raises its passages' scores by at most this fraction.
 PAGE_PRIOR = 0.5
 #: Maximum passages per page, so that long pages leave room for others.
 PER_PAGE = 12
-#: A passage is shown only if its score is at least this share of the best score. On the 146
-#: questions of benchmarks/answers.py, no fact is lost, and the benchmark's two halves need 75 %
-#: and 65 % of the tokens. At 0.2, one fact is lost; at 0.4, ten.
+#: A passage is shown only if its score is at least this fraction of the topic's best score. On the
+#: 146 questions of benchmarks/answers.py, this value loses no fact and reduces the tokens to 75 %
+#: in one half of the benchmark and to 65 % in the other. A value of 0.2 loses one fact; 0.4 loses
+#: ten.
 FLOOR = 0.15
-#: At least this many tokens are shown, even with low scores, because passages that contradict
-#: others are rarely worded like the question.
+#: Up to this many tokens, passages are shown even if their scores are low, because passages that
+#: contradict others are rarely worded like the question.
 FILL = 3_000
-#: Of a topic's passages, those that fit another topic better are dropped if they score below this
-#: share of the topic's best score. At 0.5, three recorded runs lose no cited passage and need 86 %
-#: of the tokens.
+#: A topic's passage that fits another topic better is shown only if it scores at least this
+#: fraction of the topic's best score. With a value of 0.5, three recorded runs lose no cited
+#: passage and need 86 % of the tokens.
 SHARED = 0.6
-#: In a later round, this many pages per search always contribute their best new passage. Three
-#: recorded runs then keep all 149 cited quotes, but lose four if a topic's searches are joined
-#: into one.
+#: In a later round, the best new passage of each of this many pages per search is always shown.
+#: Three recorded runs then keep all 149 cited quotes. If a topic's searches are treated as one
+#: search, the runs lose four quotes.
 NEW_PAGES = 3
 TOKEN_CHARS = 4
-#: Passages such as long code listings are dropped if they take up more than this share of the
+#: A passage, such as a long code listing, is dropped if it takes up more than this fraction of the
 #: characters that may be shown for a topic.
 MOST_OF_ONE = 0.25
-#: Score factor for a passage with the figure or table that a topic needs.
+#: A passage's score is multiplied by this factor if the passage contains the kind of content that
+#: the topic needs, such as a number or a table row.
 NEEDED = 1.5
-#: Share of the assessment time that splitting pages may take.
+#: Maximum fraction of the assessment time to spend on splitting pages into passages.
 SPLITTING = 0.25
 
 
@@ -120,7 +126,8 @@ class Room(NamedTuple):
         )
 
 
-#: The limits without a model. Reading then costs nothing, so more passages are judged.
+#: The maximum characters of all passages, and passages per page, in runs without a model. Code
+#: reads passages at no cost, so more of them are judged.
 EXTRACTIVE = Room(400_000, 60)
 
 
@@ -270,9 +277,7 @@ def _distinct(cuts: Sequence[Cut]) -> list[Cut]:
 
 
 async def _room(context: SessionContext, at: str, *, by_model: bool) -> Room:
-    """Return the limits for the passages to show. They are higher at deep effort, where several
-    calls share the reading.
-    """
+    """Return the limits for the passages to show, which are higher at deep effort."""
     room = EXTRACTIVE
     if by_model:
         deep, window = context.deep, WINDOW_TOKENS[context.settings.effort]
@@ -281,13 +286,13 @@ async def _room(context: SessionContext, at: str, *, by_model: bool) -> Room:
     return room.hurried if await context.narrowed(ACCELERATE, at) else room
 
 
-#: Patterns for what a topic needs: a digit or a table row.
+#: Patterns that match what a topic needs: a digit or a table row.
 _HOLDS: dict[Need, re.Pattern[str]] = {
     "count": re.compile(r"\d"),
     "table": re.compile(r"^ {0,3}\|.*\|\s*$", re.MULTILINE),
     "text": re.compile(r"(?!)"),
 }
-#: What a topic needs, by its expected kind of answer.
+#: What a topic's passages should contain, keyed by the kind of answer that the topic expects.
 _NEEDS: dict[Expected, Need] = {
     "number": "count",
     "date": "count",

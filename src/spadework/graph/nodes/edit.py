@@ -83,7 +83,8 @@ def _too_late(context: SessionContext, state: ResearchState) -> str:
         return "all allowed rounds are used up."
     if limit := context.budget.refused or context.budget.ended_by():
         return f"the budget for {limit} is used up."
-    # A report already exists, so the remaining time need only cover the round and the rewriting.
+    # A report already exists, so the remaining time needs to cover only another round and the
+    # rewriting.
     fits = context.budget.fits(state.get("plan_seconds", 0.0))
     return "" if fits else "there was no time."
 

@@ -60,7 +60,7 @@ from spadework.values import (
 )
 from spadework.visible import one_line, visible
 
-#: The first round. Each later round lowers the relevance threshold by a step.
+#: Number of the first round. Each later round lowers the relevance threshold by one step.
 FIRST = 1
 
 

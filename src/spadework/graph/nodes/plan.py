@@ -34,8 +34,8 @@ from spadework.values import CODE, Forecast, Hit, Plan, Problem, Question
 
 #: Minimum seconds for planning, on which all other steps depend.
 LEAST_SECONDS = 6.0
-#: Most runs have a plan within this many seconds, excluding the model's time. If starting takes
-#: longer, for example because of indexing, all of that time is added to the forecast.
+#: Most runs have a plan within this many seconds, not counting the time that the model takes. If a
+#: run needs longer, for example because of indexing, all of that time is added to the forecast.
 START_SECONDS = 5.0
 _AGAIN = (
     "The plan is reused from an earlier session with the same question. To plan afresh, delete that"
@@ -51,7 +51,7 @@ async def make_plan(
     """
     store = PlanStore(context.settings.home / "plans")
     key = _key(context, question)
-    # A plan about recent matters is valid for one day.
+    # A plan for a question about recent events is reused only on the same day.
     dated = key | {"asked_on": question.asked_on}
 
     async def look() -> Plan | None:
@@ -84,7 +84,7 @@ async def plan_again(
     if context.model is None or context.settings.approve:
         return None, [], 0.0
     if context.judging is None:
-        # A model that is not allowed to judge does not plan well either.
+        # A model that is not allowed to judge does not plan well either, so code plans instead.
         return await asyncio.to_thread(extractive.plan, question, hits), [], 0.0
     if plan.maker != CODE:
         return None, [], 0.0
@@ -204,8 +204,8 @@ async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
         context.model, question, hits, seconds=context.budget.phase("plan")
     )
     answer = ask_user(context, asked) if asked else ""
-    # Without a model, the question itself is searched for, so the clarifying question must not be
-    # added to it.
+    # Without a model, the question itself is the search query, so the clarifying question must not
+    # be added to it.
     said = asked.text if asked and context.model else ""
     return {"question": clarify_question(question.text, answer, said), "problems": problems}
 

@@ -17,7 +17,8 @@ from spadework.tools.search.result_rows import add_filters
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Lead, Problem, Query, Task
 
-#: Minimum words for a snippet to be compared, and minimum similarity for it to count as a copy.
+#: A snippet with fewer than LEAST_TOLD words is not compared with others. A snippet counts as a
+#: copy if its similarity to another one is at least SPREAD.
 LEAST_TOLD, SPREAD = 12, 0.3
 #: Weight of the original question when lists of hits are fused. Its variants have weight 1.
 ORIGINAL_WEIGHT = 2.0

@@ -21,7 +21,7 @@ from spadework.values import Choice, Fate, Hit, Problem, Task
 LEAST_SECONDS = 3.0
 #: How many hits to screen for each page to read, so that rejected hits can be replaced.
 SPARE = 1.5
-#: Reading level from which pages are fetched in a browser.
+#: Pages are fetched in a browser at this reading level and above.
 BROWSER = 2
 
 
@@ -34,7 +34,7 @@ async def looked_at(
     if context.model is None or len(hits) <= ENOUGH or state["task"].round > 1:
         return hits, {}, []
     topic, topics = state["task"].topic, state.get("topics", 1)
-    # Workers saved by earlier versions do not store the number of tasks.
+    # Worker states saved by earlier versions do not contain the number of tasks.
     tasks = state.get("tasks", topics)
 
     async def allowed() -> bool:
@@ -82,8 +82,8 @@ async def weigh_hits(
     async def work() -> dict[str, float]:
         return await asyncio.to_thread(_worths, context, hits)
 
-    # The installed software and hosts' restrictions may change before a replay, so the scores are
-    # recorded.
+    # The scores depend on the installed software and on hosts' restrictions. These may change
+    # before a replay, so record the scores.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     worth = await context.journal.moment(
         "foreseen", key, dict[str, float], work, dict[str, float]()
@@ -114,7 +114,8 @@ def _worths(context: SessionContext, hits: Sequence[Hit]) -> dict[str, float]:
     most = context.browser.max_level
     if any(level >= BROWSER for level in level_of.values()) and context.browser.what_is_missing:
         most = min(most, BROWSER - 1)
-    # Hits on hosts that have needed a reading level (such as a browser) not available here.
+    # Pages on these hosts have needed a reading level, such as a browser, that is not available in
+    # this run, so such hits get a lower score.
     shut = {url for url, level in level_of.items() if level > most}
     worths = {
         hit.url: foreseen(hit.url, hit.title).worth * (SLOW if hit.url in shut else 1.0)

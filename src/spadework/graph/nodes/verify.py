@@ -24,8 +24,8 @@ from spadework.graph.sentence_pruning import (
 )
 from spadework.values import Coverage, Evidence, Plan, Problem, Section
 
-#: Share of the remaining time that repairs may take. Checking them may then take the same share of
-#: the time still left.
+#: Maximum fraction of the remaining time to spend on repairing the report. Checking the repairs may
+#: then take the same fraction of the time that is still left.
 MENDING = 0.6
 #: Reports with at most this many sentences need no summary.
 SUMMED_UP = 4

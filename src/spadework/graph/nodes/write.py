@@ -24,8 +24,9 @@ from spadework.tools.text.facts import OTHER_WORDS, stems
 from spadework.tools.text.language import spoken
 from spadework.values import Conflict, Evidence, Page, Part, Plan, Problem, Section, Sentence
 
-#: Maximum number of similar entries shown for each sentence to repair. In fourteen recorded repairs
-#: for which eight entries were shown, only the first and third entries were used.
+#: When sentences are repaired, the model is shown at most this many similar evidence entries for
+#: each sentence. In fourteen recorded repairs that showed eight entries, only the first and third
+#: entries were used.
 MOST_CLOSE = 3
 
 
@@ -71,7 +72,7 @@ def _cited_evidence(section: Section, material: Material) -> list[Evidence]:
 PLAIN = ("fact",)
 #: Model calls for a report besides those for its sections: outline, verdicts and summary.
 BESIDE = 3
-#: Share of the writing time that finding disagreements may take.
+#: Maximum fraction of the writing time to spend on finding disagreements between sources.
 COMPARING = 0.2
 #: An outline is made only if there is time for this many calls, each as long as the planning call.
 LEAST_CALLS = 3

@@ -35,10 +35,10 @@ from spadework.tools.text.page_text import PageText
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Evidence, Page, Passage, Plan, Problem, Topic, Unread
 
-#: Share of the assessment time that is spent on reading pages. The rest is for judging topics.
+#: Fraction of the assessment time to spend on reading pages. The rest is for judging topics.
 READING = 0.7
-#: The time for adding quotes to the ledger is divided among the topics as if there were this many
-#: more topics.
+#: When quotes are added to the ledger, the time left is divided by the number of remaining topics
+#: plus this number.
 ENTERED = 3
 
 Place = tuple[str, int, int]

@@ -66,8 +66,8 @@ class PageAssignment:
                 ) or await self._await_full(stop, min(ASSIGN_SECONDS, seconds))
         gone = {url for urls in self._dealt.values() for url in urls}
         others = frozenset(gone - {*self._dealt.get(topic, ())}) if self._how.own else frozenset()
-        # After a crash, a resumed worker might not find its assigned pages again. It then gets
-        # others.
+        # A worker resumed after a crash might not find its assigned pages again. It is then
+        # assigned other pages.
         mine = frozenset(url for url in self._dealt.get(topic, ()) if url in wish[0])
         return mine or self._others_pages(wish, gone), others
 
@@ -93,7 +93,8 @@ class PageAssignment:
             wishes = {name: self._wishes[name] for name in names if name in self._wishes}
             return assign_pages(wishes, self._how)
 
-        # A stopped run does not wait for all requests, so its assignment is not recorded.
+        # A stopped run does not wait for the page requests of all workers, so its incomplete
+        # assignment is not recorded.
         if stop.is_set():
             return await work()
         return await self._journal.once("deal", self._key, Assignment, work)

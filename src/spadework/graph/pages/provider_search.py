@@ -121,8 +121,8 @@ async def _hits(
 
     async def work() -> list[Hit]:
         hits = await context.journal.exchange(request, ask, read)
-        # Cache only after charging. Otherwise, a run that was stopped before the charge would get
-        # the hits from the cache for free when resumed.
+        # Cache the hits only after charging for them. Otherwise, a run that was stopped before the
+        # charge would get the hits from the cache for free when resumed.
         if new:
             await context.search.keep(provider, query, hits, limit=limit)
         return hits
