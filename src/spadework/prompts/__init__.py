@@ -96,7 +96,7 @@ def describe_entry(entry: Any) -> str:
 
 
 def part(text: str, kind: Kind) -> str:
-    """Mark text as a droppable part."""
+    """Mark a text as a part that may be left out of a prompt that is too long."""
     opening = next(mark for mark, marked in _OPENING.items() if marked == kind)
     return f"{opening}{text}{_CLOSING}"
 

@@ -195,7 +195,7 @@ class ToolContext:
     user: str = ""
 
     async def home_of(self, session_id: str) -> Path:
-        """Fetch a session from the workers and return the caller's home folder."""
+        """Return the user's home folder, after copying the session from the workers into it."""
         await self.people.look()
         settings = self.people.settings_of(self.user)
         await fetch_session(settings, session_id)

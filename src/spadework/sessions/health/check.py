@@ -115,7 +115,7 @@ def _model_server(port: int, usual: str, models: list[str]) -> Check:
 
 
 async def searxng_servers(seconds: float) -> list[Check]:
-    """Return a hint for each SearXNG server on this machine."""
+    """Return a hint to use each SearXNG server that runs on this machine."""
     found = await asyncio.gather(
         *(_answer(f"http://127.0.0.1:{port}/config", seconds) for port in SEARXNG_PORTS)
     )

@@ -184,7 +184,7 @@ def relevant(found: Sequence[Sequence[Recalled]]) -> list[Recalled]:
 
 
 def enough(found: Sequence[Recalled], task: Task) -> bool:
-    """Return whether the stored pages suffice, which is never so for surveys or later rounds."""
+    """Return whether the stored pages suffice. They never do for surveys or in later rounds."""
     many = len({domain_of(one.entry.page.url) for one in found}) >= DOMAINS
     if task.broad or task.round != 1 or not many:
         return False

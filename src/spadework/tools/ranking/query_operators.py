@@ -113,7 +113,7 @@ def period(query: Query) -> tuple[date | None, date | None]:
 
 
 def is_dated(query: Query) -> bool:
-    """Return whether the query requests dates, which override freshness."""
+    """Return whether the query limits the dates of pages. If so, its freshness is ignored."""
     return bool(query.since or query.until)
 
 

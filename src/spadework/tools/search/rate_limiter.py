@@ -126,8 +126,8 @@ class RateLimiter:
         self._next = 0.0
         self._paused = 0.0
         self._paused_till = ""
-        #: Seconds to wait between searches, which increase when a search is refused, and the time
-        #: of the last increase.
+        #: Seconds to wait between searches, increased after a refused search, and the time of the
+        #: last increase.
         self._spacing = self._slowed = 0.0
 
     def pause(self, seconds: float) -> None:

@@ -64,7 +64,7 @@ class Journal:
 
     @property
     def connection(self) -> aiosqlite.Connection:
-        """The journal's connection. Checkpoints share it, because two writers would block."""
+        """The journal's connection. Checkpoints share it: two writers would block each other."""
         assert isinstance(self._rows, SqliteRows)
         return self._rows.db
 

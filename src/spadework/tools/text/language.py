@@ -92,7 +92,7 @@ class Language:
     sides: tuple[re.Pattern[str], ...] = ()
     joint: re.Pattern[str] = _NEVER  # text between the items of a list
     belongs: re.Pattern[str] = _NEVER  # text between a thing and its owner, such as "of"
-    regarding: re.Pattern[str] = _NEVER  # words before the criteria of a comparison
+    regarding: re.Pattern[str] = _NEVER  # words such as "in terms of"
     articles: frozenset[str] = frozenset()
     points: frozenset[str] = frozenset()  # words that refer to something mentioned before
     taken_up: Mapping[str, str] = field(default_factory=dict)  # pronoun → article ("er" → "der")
