@@ -100,7 +100,7 @@ class ModelError(SpadeworkError):
 
 
 class BadReply(ModelError):
-    """The answer does not have the requested shape. `partial` is its beginning."""
+    """The answer lacks the requested shape. `partial` is the start of the answer."""
 
     partial = ""
 

@@ -70,7 +70,7 @@ class Workload(NamedTuple):
 
 
 def workload(plan: Plan, settings: Settings, *, model: bool) -> Workload:
-    """Return each worker's workload. `model` says whether a model judges."""
+    """Return each worker's workload. `model` says whether a model judges the evidence."""
     most, deep = PRESETS[settings.preset][1], settings.effort == "deep"
     simple = model and (plan.complexity == "simple" or settings.effort == "quick")
     pages = min(SIMPLE_PAGES, most) if simple else most

@@ -197,7 +197,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Opened:
-    """A source, and its quotes to show on a card."""
+    """A source and the quotes of it to show on its card."""
 
     source: Reference
     quotes: tuple[Quoted, ...]
