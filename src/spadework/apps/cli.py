@@ -200,7 +200,7 @@ def ask(
     events: options.Events = False,
     home: options.Home = None,
 ) -> None:
-    """Research a question and print the report. As the default command, `ask` can be omitted."""
+    """Research a question and print the report. The word `ask` can be left out."""
     settings = options.settings_of(context)
     from spadework.apps.outputs import Output as Wanted
 

@@ -101,8 +101,8 @@ async def watch(
     shared: SharedSessions, settings: Settings, session_id: str, after: int, notify: Told
 ) -> AsyncGenerator[tuple[int, Event], None]:
     """Yield the events after number `after`, with their numbers, until the session ends. Before the
-    result is yielded, copy the session's folder to this machine. `notify` is told why the
-    session waits. Raises DatabaseDown, or SessionNotFound if the session is deleted.
+    result is yielded, copy the session's folder to this machine. `notify` receives the
+    reason if the session waits. Raises DatabaseDown, or SessionNotFound if the session is deleted.
     """
     from spadework.machines.database import EVENTS
     from spadework.machines.session_rows import LIVE

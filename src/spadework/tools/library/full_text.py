@@ -290,7 +290,7 @@ def needed_words(question: str) -> Words:
 def related_packages(words: Words) -> frozenset[str]:
     """Return the packages to read in full for a question that names none."""
     finder = StemFinder(stem for word in words for stem in word)
-    return packages_with(sorted(words), finder.find)
+    return packages_with(words, finder.find)
 
 
 def rarest_terms(question: Asked, weights: Mapping[str, float]) -> Asked:

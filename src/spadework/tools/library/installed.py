@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import csv
 import importlib
 import importlib.metadata
 import importlib.util
@@ -14,15 +15,7 @@ import sys
 import sysconfig
 import warnings
 from collections import Counter
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-    Set as AbstractSet,
-)
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -110,44 +103,43 @@ def packages_in(text: str) -> frozenset[str]:
 #: A package is read if one of its files contains at least this fraction of a question's words,
 #: weighted by rarity (benchmarks/README.md).
 HELD = 0.5
+#: Errors that reading a distribution with broken metadata can raise.
+_BROKEN = (OSError, ValueError, TypeError, AttributeError, LookupError, csv.Error)
 
 
 def packages_with(
-    words: Sequence[Collection[str]], find: Callable[[str], AbstractSet[str]]
+    words: Collection[tuple[str, ...]], find: Callable[[str], set[str]]
 ) -> frozenset[str]:
     """Return the installed packages that have a file with enough of the words (see HELD). Each word
     is given as stems, and `find` returns the stems in a text. Words in no file are ignored.
     """
-    found: dict[str, list[list[int]]] = {}
+    found: dict[str, list[list[tuple[str, ...]]]] = {}
     for place in (None, *installed_packages()):
-        with suppress(Exception):  # the build reports packages that cannot be read
-            texts = _texts(package_at(place))
-            found[package_name(place)] = [_held(words, find(text)) for text in texts]
-    files = [numbers for held in found.values() for numbers in held]
+        with suppress(*_BROKEN):  # the build reports packages that cannot be read
+            texts = map(find, _texts(package_at(place)))
+            found[package_name(place)] = [
+                [w for w in words if text.issuperset(w)] for text in texts
+            ]
+    files = list(itertools.chain.from_iterable(found.values()))
     counts = Counter(itertools.chain.from_iterable(files))
-    weights = {number: math.log(1 + len(files) / count) for number, count in counts.items()}
+    weights = {word: math.log(1 + len(files) / count) for word, count in counts.items()}
     least = HELD * sum(weights.values())
     return frozenset(
         name
-        for name, held in found.items()
-        if any(numbers and sum(map(weights.__getitem__, numbers)) >= least for numbers in held)
+        for name, texts in found.items()
+        if any(text and sum(map(weights.__getitem__, text)) >= least for text in texts)
     )
 
 
 def _texts(package: Package) -> Iterator[str]:
     """Yield the texts of a package's sources and documentation."""
     for file in package.files:
-        is_text = file.endswith(tuple(_READERS)) and not _NOT_DOCUMENTATION.search(file)
+        is_text = _is_documentation(file)
         if (is_text or file.endswith((".py", ".pyi"))) and not _OUTSIDE.search(file):
+            most = MAX_DESCRIPTION if is_text else MAX_CHARS
             path = package.root / file
-            if path.is_file() and path.stat().st_size <= (
-                MAX_DESCRIPTION if is_text else MAX_CHARS
-            ):
+            if path.is_file() and path.stat().st_size <= most:
                 yield text_of(path)
-
-
-def _held(words: Sequence[Collection[str]], stems: AbstractSet[str]) -> list[int]:
-    return [number for number, word in enumerate(words) if stems >= {*word}]
 
 
 def _is_name(text: str, word: str) -> bool:
@@ -208,10 +200,14 @@ def parts_of(package: Package) -> Iterator[Part]:
     yield Part(f"library://{package.collection}/README", partial(_description, package))
     files = [file for file in package.files if not _OUTSIDE.search(file)]
     for file in files:
-        if PurePosixPath(file).suffix.lower() in _READERS and not _NOT_DOCUMENTATION.search(file):
+        if _is_documentation(file):
             url = f"library://{package.collection}/{file}"
             yield Part(url, partial(_read_shipped, package, file, url))
     yield from _docstrings(package, files)
+
+
+def _is_documentation(file: str) -> bool:
+    return PurePosixPath(file).suffix.lower() in _READERS and not _NOT_DOCUMENTATION.search(file)
 
 
 def _description(package: Package) -> Document | None:

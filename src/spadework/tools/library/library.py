@@ -268,19 +268,17 @@ class Shelved:
         """
         if self._plan.named is None:
             return
-        while (wanted := await self._wider(text)) != self._plan and (
-            self._failed[wanted.state] < TRIES
-        ):
-            if self._widening is None or self._widening.done():
-                self._widening = asyncio.create_task(self._swap(wanted))
-            await asyncio.shield(self._widening)
-
-    async def _wider(self, text: str) -> Plan:
         named = await asyncio.to_thread(packages_in, text)
         async with self._choosing:
             self._is_named = self._is_named or bool(named)
             if not self._is_named:
                 await self._relate(needed_words(text))
+        while (wanted := self._wider(named)) != self._plan and self._failed[wanted.state] < TRIES:
+            if self._widening is None or self._widening.done():
+                self._widening = asyncio.create_task(self._swap(wanted))
+            await asyncio.shield(self._widening)
+
+    def _wider(self, named: frozenset[str]) -> Plan:
         if self._plan.named is None:
             return self._plan
         if self._needs_all:

@@ -119,7 +119,7 @@ def _check(path: Path) -> None:
 
 def files(paths: Sequence[Path]) -> Iterator[File]:
     """Yield the documents in the paths. Hidden files, links that lead outside the paths, and files
-    with an HTML version beside them are skipped. Raises the same errors as `collections`.
+    whose HTML version is in the same folder are skipped. Raises the same errors as `collections`.
     """
     return _files(collections(paths))
 

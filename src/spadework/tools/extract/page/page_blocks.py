@@ -119,7 +119,7 @@ def callout_kind(classes: str) -> str:
 def is_apart(tag: str, attributes: dict[str, str | None], frame: Frame) -> bool:
     """Return whether to drop an element whose tag is in APART. `frame` is the enclosing element.
     Table cells are dropped only if they hold line numbers, and footers only outside articles,
-    sections and the like.
+    sections and similar elements.
     """
     if tag == "td":
         return not NUMBERS.isdisjoint((attributes.get("class") or "").split())
