@@ -32,8 +32,8 @@ from spadework.values import (
 )
 from spadework.visible import one_line
 
-#: The maximum number of recommended searches, and the minimum and maximum hits to request for
-#: each.
+#: The maximum number of searches to recommend, and the minimum and maximum number of hits to
+#: request for each.
 MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
 MOST_QUOTES = 40
@@ -43,7 +43,9 @@ MOST_DIFFERENCES, DIFFERENCE_CHARS = 8, 250
 
 
 class QuoteAnswer(Visible):
-    """A quote, identified by the numbers of its first and last parts, and the claim it supports."""
+    """A quote, given by the numbers of its first and last sentences (or other parts), and the claim
+    it supports.
+    """
 
     first: int
     last: int
@@ -166,15 +168,15 @@ def judgement_of(
 
 
 def leads_on(plan: Plan) -> bool:
-    """Return whether a plan has a single topic, and a question that identifies something by a
-    relation ("the director of X").
+    """Return whether a plan has only one topic and its question identifies something by a relation
+    ("the director of X").
     """
     return len(plan.topics) == 1 and asks_for_a_relation(plan.question)
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """Prepend the searches for names from `found` to the judgement's own, and mark the topic as not
-    covered. Return the judgement unchanged if `found` has none or scores above LIKELY.
+    """Put the searches for names in `found` before those in `judgement`, and mark the topic as not
+    covered. Return `judgement` unchanged if `found` has no such searches or scores above LIKELY.
     """
     if found.score > LIKELY:
         return judgement
@@ -198,8 +200,8 @@ def recommendations_of(
             purpose=q.purpose,
             priority=q.priority,
             max_results=min(MOST_RESULTS, max(LEAST_RESULTS, q.max_results)),
-            # Do not limit a search to domains that the passages mention, because a page might
-            # mention them to advertise them.
+            # Do not limit a search to domains that the passages mention, because the mention might
+            # be advertising.
             include_domains=tuple(one for one in domains(q.include_domains) if one not in read),
             exclude_domains=tuple(domains(q.exclude_domains)),
         )
@@ -208,7 +210,7 @@ def recommendations_of(
 
 
 def report_unnamed(subject: str, named: Sequence[QuoteAnswer], numbered: Numbered) -> list[Problem]:
-    """Report each quote whose first part number does not exist in the passages."""
+    """Return a problem for each quote whose first number matches no part of the passages."""
     return [
         Problem(
             stage="verifier",
@@ -225,7 +227,7 @@ MOST_NAMED = 40
 
 
 class NamedAnswer(QuoteAnswer):
-    """A quote and the numbers of the topics it supports."""
+    """A quote, and the numbers of the topics that it helps to answer."""
 
     topics: list[int]
 
@@ -237,7 +239,7 @@ class ReadingAnswer(Visible):
 
 
 class Served(NamedTuple):
-    """A passage and the indexes of its topics."""
+    """A passage, and the indexes of the topics that it was found for."""
 
     shown: PassageView
     topics: tuple[int, ...]

@@ -14,8 +14,8 @@ from spadework.tools.text.markdown import Block, blocks
 from spadework.tools.text.sentences import cleanliness, is_matter
 from spadework.values import Problem, Visible
 
-#: For each mode, the cleanliness score (0 to 1) from which a page needs no cleaning, and the
-#: minimum number of characters in a page to clean.
+#: For each cleaning mode, the cleanliness score (0 to 1) from which a page needs no cleaning, and
+#: the minimum number of characters in a page to clean.
 MARKS: dict[Cleaning, tuple[float, int]] = {
     "default": (0.7, 500),
     "fast": (0.8, 1_000),
@@ -50,7 +50,9 @@ class CleanAnswer(Visible):
 
 
 class Dirty(NamedTuple):
-    """A page to clean, and the question. A model judges the page by the excerpt `chosen`."""
+    """A page to clean, and the research question. The model rates the page's cleanliness from the
+    excerpt `chosen`.
+    """
 
     question: str
     title: str

@@ -28,7 +28,7 @@ from spadework.values import (
     models_among,
 )
 
-#: The maximum number of problems listed in the report. The record of the run contains all of them.
+#: The maximum number of problems listed in the report. The run's record contains all of them.
 MOST_PROBLEMS = 8
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
@@ -63,7 +63,7 @@ _GAPS = ("definition", "steps", "code", "dates")
 def disagreements(
     conflicts: Sequence[Conflict], ledger: Mapping[str, Evidence] = _NONE, say: Phrases = ENGLISH
 ) -> Section:
-    """Return a section on the disagreements, with dates and evidence."""
+    """Return a section that reports disagreements between sources, with dates and evidence."""
     lines = []
     for conflict in conflicts:
         sides, how = _weighed(conflict, ledger, say)
@@ -84,7 +84,7 @@ def _told_apart(kind: str, topic: str, sides: Sequence[Side], say: Phrases) -> s
 
 
 def untold(conflicts: Sequence[Conflict], sections: Sequence[Section]) -> list[Conflict]:
-    """Return the disagreements for which no section reports every side and its figures."""
+    """Return the disagreements that no section reports in full, with the figures of every side."""
     return [one for one in conflicts if not any(_tells(each, one) for each in sections)]
 
 
@@ -106,7 +106,9 @@ def _tells(section: Section, conflict: Conflict) -> bool:
 def _weighed(
     conflict: Conflict, ledger: Mapping[str, Evidence], say: Phrases
 ) -> tuple[Sequence[Side], str]:
-    """Sort the sides of a conflict, newest or strongest first, and explain the order."""
+    """Return the sides of a conflict, newest or strongest first, and a text that explains the
+    order.
+    """
     sides = [(side, day_of(side, ledger)) for side in conflict.sides]
     days = [day for side, day in sides if not side.changed_copy]
     copied = say("changed_copy") if any(side.changed_copy for side, _ in sides) else ""

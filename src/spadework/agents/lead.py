@@ -97,7 +97,7 @@ async def plan(
 ) -> tuple[Plan, list[Problem]]:
     """Return a plan of at most `most` topics.
     - `hits`: the results of the first broad search.
-    - `searching`: descriptions of what is searched.
+    - `searching`: descriptions of the collections to search, such as "the web, through SearXNG".
     """
     if question.answers:
         await tokens.ready()
@@ -152,7 +152,7 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
 
 
 def _without_today(plan: Plan, question: Question) -> Plan:
-    """Remove today's date from queries, because small models copy it there."""
+    """Remove today's date from search queries, because small models tend to add it."""
     year, _, rest = question.asked_on.partition("-")
     if not year or year in " ".join([question.text, question.wishes, *question.earlier]):
         return plan
@@ -232,9 +232,9 @@ async def doubt(
 
 
 def clarify_question(question: str, answer: str, asked: str = "") -> str:
-    """Add the user's answer, and the question that was `asked`, to a question: "What is Mercury
-    (Which one? the planet)?". If `asked` is "", the answer may replace a pronoun: "What is it?"
-    becomes "What is Heron?".
+    """Add the user's answer to a question, after the clarifying question that was `asked`: "What is
+    Mercury (Which one? the planet)?". If `asked` is "", the answer may replace a pronoun: "What
+    is it?" becomes "What is Heron?".
     """
     said = " ".join(answer.split())
     if said and not asked and (whole := name_subject(question, said)):

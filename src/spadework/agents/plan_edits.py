@@ -17,7 +17,7 @@ from spadework.visible import visible
 MOST_TOPICS = 12
 #: Answers that accept the plan.
 YES = frozenset({"", "y", "yes", "ok", "okay", "go", "approve", "approved", "start", "true"})
-#: Examples of change requests that code understands without a model.
+#: Examples of change requests that need no model.
 FORMS = ("drop 2", "keep 1 3", "add costs")
 
 #: WISH is the prefix of a change request in free text. ACCEPTED is the last line of an answer that
@@ -30,7 +30,9 @@ _ADD = re.compile(r"add\s+(\S.*)", re.IGNORECASE)
 
 
 class Said(NamedTuple):
-    """A parsed answer about a plan: topics (one per line), change requests and acceptance."""
+    """A user's parsed reply to a plan: topics (one per line), change requests, and whether it
+    accepts the plan.
+    """
 
     topics: str
     wishes: tuple[str, ...]
@@ -38,8 +40,8 @@ class Said(NamedTuple):
 
 
 def said_in(answer: str) -> Said:
-    """Parse an answer about a plan. If it contains change requests, it accepts the plan only if
-    its last line is "yes".
+    """Parse a user's reply to a plan. A reply with change requests accepts the plan only if its
+    last line is "yes".
     """
     lines = answer.splitlines()
     wishes = tuple(line.removeprefix(WISH).strip() for line in lines if line.startswith(WISH))
@@ -59,7 +61,9 @@ def edit_plan(plan: Plan, answer: str) -> Plan:
 
 
 def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
-    """Return the plan with these topics in order, up to MOST_TOPICS, or unchanged without names."""
+    """Return the plan with the topics `names`, in order and at most MOST_TOPICS. Without names,
+    return it unchanged.
+    """
     known = {topic.name.casefold(): topic for topic in plan.topics}
     topics = {name.casefold(): known.get(name.casefold()) or _new(plan, name) for name in names}
     return (
@@ -94,7 +98,9 @@ def change_plan(plan: Plan, line: str) -> Change:
 
 
 def with_names(plan: Plan, names: Sequence[str]) -> Change:
-    """Return the plan with these topics, or the unchanged plan and why they were rejected."""
+    """Return the plan with the topics `names`, or the unchanged plan and why the names were
+    rejected.
+    """
     if not names:
         return Change(plan, "A plan needs at least one topic.")
     if len(names) > MOST_TOPICS:
@@ -115,7 +121,7 @@ class WishedAnswer(Visible):
 async def apply_wish(
     model: Model | None, plan: Plan, wish: str, *, seconds: float
 ) -> tuple[Change, list[Problem]]:
-    """Apply a free-text change request. Ask a model only if code cannot understand the request."""
+    """Apply a free-text change request. Ask a model only if the rules cannot parse the request."""
     found = change_plan(plan, wish)
     if found.understood:
         return found, []

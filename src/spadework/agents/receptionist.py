@@ -19,7 +19,7 @@ from spadework.values import Value, Visible
 
 Task = Literal["title", "tags", "follow_ups", "text"]
 
-#: Patterns that recognize the task in an instruction. The first match decides.
+#: Patterns that recognize the task named in an instruction. The first match in the text decides.
 _TASKS: dict[Task, str] = {
     "title": r"titles?|headings?|headline|(?:brief |short )?names? (?:for|of)",
     "tags": r"tags?",
@@ -133,7 +133,7 @@ def done_by_code(chore: Chore) -> str:
 
 
 async def done_by_model(model: Model, chore: Chore, *, seconds: float) -> str:
-    """Do a chore with the lead's model. Raises ModelError or BudgetSpent."""
+    """Do a chore with the lead's model (the planning role). Raises ModelError or BudgetSpent."""
     prompt = render("chore", request=chore.request, task=chore.task)
     answer = await model.ask("lead", prompt, _answer_to(chore.task, chore.listed), seconds=seconds)
     return _in_shape(chore, getattr(answer, chore.task))

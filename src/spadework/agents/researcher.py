@@ -13,7 +13,7 @@ from spadework.tools.text import tokens
 from spadework.tools.web.urls import domain_of
 from spadework.values import Hit, Problem, Query, Topic, Visible
 
-#: The maximum number of hits to show the model per call, and of tokens to show of each hit.
+#: Maximum hits to show the model per call, and maximum tokens to show of each hit.
 MOST_HITS, HIT_TOKENS = 40, 40
 
 
@@ -41,7 +41,9 @@ class ReflectionAnswer(Visible):
 async def check_hits(
     model: Model, question: str, topic: Topic, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Mapping[str, str], list[Problem]]:
-    """Map the URL of each hit not worth reading to the reason. Return {} if the model fails."""
+    """Map the URL of each hit not worth reading to the reason. Return the mapping ({} if the model
+    fails) and the problems.
+    """
     first = hits[:MOST_HITS]
     await tokens.ready()
     listed = [
@@ -67,8 +69,8 @@ async def check_hits(
 async def reflect(
     model: Model, question: str, topic: Topic, shown: Sequence[PassageView], *, seconds: float
 ) -> tuple[Query | None, list[Problem]]:
-    """Ask the model for a query about what the passages in `shown` do not answer. Return it, or
-    None if there is nothing new to ask, and the problems.
+    """Ask the model for a query about what the passages in `shown` do not answer. Return the query
+    and the problems. The query is None if there is nothing new to ask or the model fails.
     """
 
     async def ask(model: Model) -> Query | None:

@@ -33,10 +33,10 @@ from spadework.visible import one_line
 #: (an answer from existing evidence) or `new` (research on a new question).
 TurnKind = Literal["new", "more", "form", "known"]
 UNSEARCHED = ("form", "known")
-#: The maximum number of evidence entries that answer a follow-up, and of evidence tokens shown to
-#: the lead model.
+#: Maximum evidence entries that answer a follow-up, and maximum tokens of evidence shown to the
+#: lead model.
 MOST_PROOFS, LEDGER_TOKENS = 12, 4_000
-#: The maximum number of characters in a question or heading that a model suggests.
+#: Maximum characters in a question or heading that a model suggests.
 MOST_CHARS = 300
 Lengthened = Literal["", "shorter", "longer"]
 
@@ -46,7 +46,7 @@ _CODE = re.compile(r"[a-z]{2,3}")
 
 class Turn(Value):
     """A classified follow-up.
-    - `language`: a newly requested language code, or "".
+    - `language`: the code of a newly requested language, or "".
     - `proofs`: the ids of the ledger entries that answer the follow-up.
     - `score`: how well these entries answer it, from 0 to 1.
     - `question`, `heading`: the follow-up as a self-contained question and heading, or "".
@@ -149,7 +149,9 @@ async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
 
 
 def sure_turn(asked: str) -> Turn | None:
-    """Classify a follow-up that only asks for another form ("shorter"), or return None."""
+    """Classify a follow-up that only asks for the report in another form ("shorter"). Return None
+    for any other follow-up.
+    """
     return next(filter(None, (_form(asked, language(code)) for code in codes())), None)
 
 
@@ -195,7 +197,7 @@ EVIDENCE_SHARE = 0.6
 
 
 class RevisedAnswer(Visible):
-    """A section's new text. It replaces section `number`; 0 adds a section."""
+    """The new text of section `number`, or of an added section if `number` is 0."""
 
     number: int
     heading: str
@@ -227,8 +229,8 @@ class Told:
 
 @dataclass(frozen=True)
 class Revision:
-    """A revised report, in which unchanged sections are reused. `places` maps headings to
-    positions in the earlier report.
+    """A revised report that reuses unchanged sections. `places` maps headings to positions in the
+    earlier report.
     """
 
     title: str
@@ -244,8 +246,8 @@ async def revise(model: Model, told: Told, *, window: int, seconds: float) -> Re
 
 
 def prompt_of(told: Told, window: int) -> Prompt:
-    """Return a prompt with the report, the evidence it cites, and some other evidence. `window` is
-    the size of the context window in tokens.
+    """Return a prompt with the report, the evidence that it cites, and other evidence as far as it
+    fits. `window` is the size of the context window in tokens.
     """
     return render(
         "revise",
@@ -320,9 +322,9 @@ def same(one: Section, other: Section) -> bool:
 def recall_answer(
     question: Question, ledger: Sequence[Evidence], pages: Mapping[str, Page]
 ) -> tuple[tuple[str, ...], float]:
-    """Return the ids of the entries that answer a question, best first, and a score from 0 to 1.
-    Return no ids for questions about recent events or several topics. `pages` is keyed by
-    content hash.
+    """Return the ids of the entries that answer a question, best first, and how well they answer
+    it, from 0 to 1. Return no ids for questions about recent events or several topics. `pages`
+    is keyed by content hash.
     """
     made = lead.plan(question, [])
     entries = [e for e in ledger if e.kind != "columns" and e.content_hash in pages]

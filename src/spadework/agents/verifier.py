@@ -2,7 +2,7 @@
 
 Fixed rules accept verbatim quotes, and reject code and addresses that no source contains. A model
 judges the rest. Without a model, a sentence is rejected if a figure, date or name in it is on no
-cited page. Any other is kept as "could not check".
+cited page. Other sentences are kept as "could not check".
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from spadework.tools.text.markdown import plain
 from spadework.tools.text.sentences import leads
 from spadework.values import CODE, NOBODY, Evidence, Problem, Section, Sentence, Verdict
 
-#: The maximum number of sentences per model call.
+#: Maximum sentences per model call.
 BATCH = 30
 
 Ruling = Literal["supported", "partly", "contradicted", "unsupported", "could not check"]
@@ -137,7 +137,9 @@ async def verify(
     seconds: float,
     known: Findings = MappingProxyType({}),
 ) -> tuple[dict[Stated, Finding], list[Problem]]:
-    """Check every sentence and return all findings. Findings in `known` are reused."""
+    """Check every sentence of the sections. Return all findings and the problems. Findings in
+    `known` are reused.
+    """
     findings, asked = await asyncio.to_thread(_check_by_code, sections, material, known)
     if not asked or model is None:
         return findings | _join(asked, {}), []
@@ -264,7 +266,9 @@ async def _batch(
 async def ask(
     model: Model, items: Sequence[Mapping[str, object]], entries: Sequence[Entry], *, seconds: float
 ) -> dict[int, VerdictAnswer]:
-    """Return the verdicts by item number from 1. If an item has several, the strictest applies."""
+    """Return the verdicts, keyed by item number (from 1). If an item has several, the strictest
+    applies.
+    """
     prompt = render("verifier", items=items, evidence=entries)
     answer = await model.ask("verifier", prompt, VerdictsAnswer, seconds=seconds)
     said = [v.signed(answer.author) for v in answer.verdicts if 1 <= v.number <= len(items)]

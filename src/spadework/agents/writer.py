@@ -175,7 +175,7 @@ async def summarise(
 
 def in_short(markdown: str, code: str) -> Section:
     """Turn a short answer into a summary section. The section is empty if the answer cites nothing.
-    `code` is the language code of its heading.
+    `code` is the language code for the section's heading.
     """
     made = section_of(Phrases(code)("summary"), markdown)
     if not any(one.evidence_ids for one in made.sentences):

@@ -33,7 +33,7 @@ DEFAULT = "ask"
 #: The minimum similarity (0 to 1) at which a mistyped word such as "reed" is taken for a command
 #: ("read").
 LIKE = 0.75
-#: Commands that users may know from other programs, with spadework's equivalent command or option.
+#: Commands known from other programs, with spadework's equivalent command or option.
 _ELSEWHERE = {
     "research": "ask",
     "help": "--help",
@@ -99,7 +99,7 @@ def _find_mistyped(words: Sequence[str], commands: Mapping[str, Collection[str]]
     return meant if meant and (argued or not rest) else ""
 
 
-#: Request a limit of at most this many open files. A higher limit slows down some code.
+#: The highest limit on open files to request. A higher one slows down some code.
 ENOUGH = 65_536
 
 
@@ -290,7 +290,7 @@ def _commands(of: typer.Typer) -> dict[str, set[str]]:
 
 
 def main() -> None:
-    """Run the command line and exit with a code from `exit`. Print an error as one sentence."""
+    """Run the command line and exit with its exit code. Print an error as one sentence."""
     raise_the_limit()
     replace_unencodable()
     with one_sentence():

@@ -1,4 +1,4 @@
-"""Exit codes (0 done, 1 failed, 2 usage error, 130 interrupted) and process exit."""
+"""Turn errors into exit codes (1 failed, 2 usage error, 130 interrupted), and end the process."""
 
 from __future__ import annotations
 
@@ -100,7 +100,9 @@ class Leaving:
 
     @contextmanager
     def for_good(self) -> Iterator[None]:
-        """Run the process's only task, then exit without the slow teardown of modules."""
+        """Run the `with` body as the process's only task, then exit without the slow teardown of
+        modules.
+        """
         self.alone, self._code = True, 1
         atexit.register(self._flush)  # registered first, so called last
         try:

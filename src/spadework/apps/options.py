@@ -146,7 +146,7 @@ def settings_of(context: typer.Context, **more: Any) -> Any:
 
 
 def settings_from(**given: Any) -> Any:
-    """Load settings with these values. None means not given."""
+    """Load settings with the values in `given`. A value of None counts as not given."""
     # The import is slow, and --help does not need it.
     from spadework.settings import Settings
 

@@ -186,7 +186,7 @@ class ViewModel:
     said: str = ""
 
     def take(self, event: Event) -> set[str]:
-        """Apply an event and return the names of the parts of the page that changed."""
+        """Apply an event, and return the names of the changed parts of the web page."""
         changed: set[str] = getattr(self, f"_take_{event.type}")(event)
         return changed
 
@@ -343,7 +343,9 @@ class ViewModel:
         return view
 
     def _source(self, event: Reading | Read) -> str:
-        """Move the event's source to the end of `sources`, and return the name of its table row."""
+        """Add the event's source to `sources` or move it to the end. Return the name of its table
+        row.
+        """
         known = self.sources.pop(event.url, None)
         source = known or SourceView(len(self.sources) + 1, event.url)
         self.sources[event.url] = source

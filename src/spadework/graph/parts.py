@@ -342,15 +342,15 @@ class StandIns:
 T = TypeVar("T")
 
 ANSWER_SECONDS = 4.0
-#: Maximum seconds to wait for pages to be stored: before the report is written, and at the end of
-#: the run.
+#: Maximum seconds to wait until pages are in the knowledge store: before the report is written, and
+#: at the end of the run.
 REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 
 class PageCache:
-    """A run's access to the knowledge store. Nothing is found without a store, or after it has
-    failed (see `problem`). `left` returns the seconds left for the store to answer. The
-    embedding model `meaning` is closed together with the store.
+    """A run's access to the knowledge store. Without a store, or after it has failed (see
+    `problem`), lookups find nothing. `left` returns how many seconds the store may take to
+    answer. The embedding model `meaning` is closed together with the store.
     """
 
     def __init__(
@@ -386,14 +386,18 @@ class PageCache:
         return [one for one in found if self._may_see(one.entry)]
 
     async def page(self, url: str, since: datetime | None) -> Entry | None:
-        """Return the stored page at a URL, or None if it is missing or older than `since`."""
+        """Return the stored page at a URL. Return None if it is missing or older than `since`, or
+        if `since` is None.
+        """
         if self._store is None or self.problem or since is None:
             return None
         entry = await self._answer(self._store.find(url, since=since), None)
         return entry if entry and self._may_see(entry) else None
 
     def keep(self, pages: Iterable[Page], text_of: Callable[[str], Awaitable[str]]) -> None:
-        """Start storing new pages worth keeping. `text_of` maps a content hash to its text."""
+        """Start storing new pages worth keeping. `text_of` returns the text with a given content
+        hash.
+        """
         new = [page for page in pages if page.url not in self._begun and worth_keeping(page)]
         if self._store and new:
             self._begun |= {page.url for page in new}
@@ -425,7 +429,7 @@ class PageCache:
     async def _add(
         self, store: Knowledge, pages: Sequence[Page], text_of: Callable[[str], Awaitable[str]]
     ) -> None:
-        # Store pages without their ranking and everything else that is specific to this run.
+        # Store pages without their ranking and other data specific to this run.
         bare = {"relevance": 0.0, "rrf": 0.0, "linked": 0.0, "found_by": (), "origin": ""}
         bare |= {"attempts": (), "cleaning": 0.0}
         try:

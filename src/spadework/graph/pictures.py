@@ -25,8 +25,8 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.text.terms import terms
 from spadework.values import Evidence, Picture
 
-#: Maximum number of pictures in a report, of characters in a caption, of seconds for choosing
-#: pictures, and of seconds for fetching each picture.
+#: Maximum pictures in a report, maximum characters in a caption, and maximum seconds for choosing
+#: the pictures and for fetching each one.
 MOST, MOST_CAPTION, CHOOSING, SECONDS = 4, 400, 2.0, 6.0
 #: A word is rare if it occurs at most RARE times on its page. A caption fits a quote if they share
 #: at least LEAST_SHARED rare words.
@@ -38,8 +38,8 @@ async def fetch_pictures(context: SessionContext, state: ResearchState) -> tuple
     the effort, time or budget allows none.
     """
     choose, shape = partial(_choose, context, state), tuple[Picture, ...] | None
-    # A result equal to the default is not recorded. The default is None, so that a choice of no
-    # pictures, which is (), is recorded.
+    # A result equal to the default is not recorded. With the default None, the choice of no
+    # pictures, (), is recorded too.
     chosen = await context.journal.moment("pictures", "", shape, choose, None)
     fetched = await asyncio.gather(*(_fetch(context, picture) for picture in chosen or ()))
     return tuple(picture for picture in fetched if picture)

@@ -38,13 +38,15 @@ MOST_UNREAD = 10
 #: Maximum number of unread hits listed if some pages were read.
 MOST_BESIDE = 4
 UNREAD_CHARS = 300
-#: Maximum number of reasons given in the report's sentence about unread pages. The list below that
-#: sentence gives all reasons.
+#: Maximum number of reasons in the sentence that no page could be read. The list of unread hits
+#: gives each hit's own reason.
 MOST_REASONS = 3
 
 
 class Unreached(NamedTuple):
-    """A sentence about something unreachable, and the problems it covers."""
+    """A sentence about a model, provider or pages that could not be reached, and the problems that
+    it covers.
+    """
 
     said: str
     problems: tuple[Problem, ...]
@@ -120,7 +122,9 @@ def unread_hits(state: ResearchState) -> list[Unread]:
 def with_unread(
     section: Section, hits: Sequence[Unread], say: Phrases, *, brief: bool = False
 ) -> Section:
-    """Append the unread hits to a section, best first. If `brief`, list fewer and less of each."""
+    """Append the unread hits to a section, best first. If `brief`, list fewer hits, without
+    snippets and reasons.
+    """
     if not hits:
         return section
     best = hits[: MOST_BESIDE if brief else MOST_UNREAD]

@@ -148,7 +148,7 @@ async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
 
 
 async def fuse(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Merge the workers' pages, rank them across all topics, and mark copies."""
+    """Merge the workers' pages, rank them across all topics, and mark pages that copy others."""
     context = await context_of(state["session_id"], runtime.context)
     await judge(context, f"fuse {len(state.get('rounds', []))}")
     changes = await fuse_finds(context, state)

@@ -28,31 +28,34 @@ from spadework.values import (
     Topic,
 )
 
-#: Topics judged by code rather than by a model get another round only if its expected gain is at
-#: least this.
+#: Topics judged without a model get another round only if its expected gain is at least this.
 LEAST_GAIN = 0.17
 #: A topic's new score counts as better only if it exceeds the old one by at least this much,
-#: because scores computed by code are inexact. With smaller values, facts were lost.
+#: because scores computed without a model are inexact. With smaller values, facts were lost.
 CLEARLY = 0.1
-#: Each shortfall multiplies the score by this factor.
+#: Each shortfall of a topic multiplies the topic's score by this factor.
 LACKING = 0.5
 #: A round that takes all remaining time or tokens must have at least this expected gain. Cheaper
 #: rounds need proportionally less.
 WORTH = 0.5
 #: Kinds of shortfalls that another search may fix.
 RAISING = frozenset({"definition", "steps", "code", "dates", "quality", "freshness", "domains"})
-#: Price of a round that takes all remaining time or tokens.
+#: The price (see `price`) of a round that takes all remaining time or tokens.
 ALL = 1.0
 
 
 async def price(context: SessionContext, state: ResearchState) -> float:
-    """Return the price of another round (0 to 1), and record it for replays."""
+    """Return the fraction of the remaining time or tokens that another round would take, and record
+    it for replays.
+    """
     rounds = len(state["rounds"])
     return await context.noted("price", f"round {rounds}", share(context.budget, rounds), 0.0)
 
 
 def share(budget: Budget, rounds: int) -> float:
-    """Return the share (0 to 1) of the remaining time and tokens that a round takes."""
+    """Return the larger of the fractions of the remaining time and tokens that an average round
+    takes.
+    """
     time = budget.reckoned("search", "read", "assess")
     tokens = (1 - budget.shares["write"]) * budget.limits.tokens - budget.spent("tokens")
     taken = ((budget.elapsed(), time), (budget.spent("tokens"), tokens))
@@ -68,7 +71,7 @@ def open_topics(state: ResearchState) -> list[Topic]:
 
 def worth_asking(state: ResearchState, price: float) -> list[Topic]:
     """Return the topics that are worth another round, including those never judged. `price` is the
-    share (0 to 1) of the remaining time or tokens that a round takes.
+    fraction of the remaining time or tokens that a round takes.
     """
     return [topic for topic in state["plan"].topics if _is_worth(topic, state, price)]
 
@@ -80,8 +83,8 @@ def _is_worth(topic: Topic, state: ResearchState, price: float) -> bool:
     if found.covered:
         return price < ALL and bool(_falls_short(topic, state))
     expected = gain(found, lacks(topic, state), survey=survey)
-    # LEAST_GAIN applies only to judgements by code. A model's judgement names what is missing, so
-    # another search has a target.
+    # LEAST_GAIN applies only to judgements made without a model. A model's judgement names what is
+    # missing, so another search has a target.
     least = LEAST_GAIN if found.judge == CODE else 0.0
     return expected >= max(least, WORTH * price)
 
@@ -95,7 +98,8 @@ def no_better(new: Coverage, old: Coverage) -> bool:
 
 def gain(found: Coverage, lacking: Collection[str], *, survey: bool = False) -> float:
     """Return the expected gain (0 to 1) of another round for a topic with the shortfalls `lacking`.
-    It is always 1 for surveys and open topics.
+    It is always 1 for surveys, for open topics, and if the evidence names something to search
+    for.
     """
     led = any(wanted.led_to for wanted in found.recommendations)
     if survey or led or found.state == "open":
@@ -156,7 +160,7 @@ def known_tasks(plan: Plan) -> list[Task]:
 
 
 def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
-    """Return one task per topic. The tasks share the page limit if their total could exceed it."""
+    """Return one task per topic. If they could exceed the page limit together, they share it."""
     topics, share = len(plan.topics), int(budget.limits.pages * FIRST_ROUND_PAGES)
     most, broad = max(LEAST_PAGES * topics, share), load.broad or plan.question_type == "list"
     return [
@@ -183,8 +187,8 @@ class _Gap(NamedTuple):
 def gap_tasks(
     state: ResearchState, budget: Budget, load: Workload, price: float = 0.0
 ) -> list[Task]:
-    """Return tasks for the topics that are worth the `price` of a round. A topic's own queries
-    come before recommended ones.
+    """Return tasks for the topics that are worth another round at this `price` (see
+    `worth_asking`). A topic's own queries come before recommended ones.
     """
     number, plan = max(task.round for task in state["tasks"]) + 1, state["plan"]
     if number == KNOWN + 1:
@@ -280,7 +284,7 @@ def _gap_queries(
     load: Workload,
 ) -> tuple[Query, ...]:
     fresh = [r for r in recommended if (r.query.lower(), r.exclude_domains) not in before]
-    # If two searches have the same text, the first is kept.
+    # If two recommended searches have the same text, keep the first.
     wanted = {r.query: r for r in reversed(fresh)}
     texts = [*dict.fromkeys(r.query for r in fresh)][: load.gap_queries]
     return tuple(gap_query(wanted[text], plan, load.gap_seconds) for text in texts)

@@ -83,8 +83,8 @@ class ResearchState(TypedDict, total=False):
     question: Required[str]
     attachments: list[str]
     session_id: Required[str]
-    #: The id of the last session opened in this graph thread. If `session_id` still holds that id
-    #: when the next run starts, that run gets a new id.
+    #: The id of the last session opened in this graph thread. A run that starts with this id in
+    #: `session_id` gets a new one.
     opened: str
     follows: str
     earlier: list[str]

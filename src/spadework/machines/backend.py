@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     _checked: Backend = _this
 
 
-#: The oldest supported PostgreSQL (as `server_version_num`), and the maximum number of database
-#: connections per worker.
+#: The oldest supported version of PostgreSQL (as `server_version_num`), and the maximum number of
+#: database connections per worker.
 OLDEST, OF_A_WORKER = 130_000, 14
 AWAY = "The database does not answer."
 _ADDRESS = "Check SPADEWORK_DATABASE_URL, and make sure that PostgreSQL is running at that address."
@@ -136,7 +136,7 @@ def list_table(url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) 
 
 
 def day_limit(settings: Settings) -> SharedDayLimit:
-    """Return a user's daily limit across all machines."""
+    """Return a user's daily spending limit, shared by all machines."""
     return SharedDayLimit(settings)
 
 

@@ -27,8 +27,8 @@ from spadework.machines.rooms import PLACES, AskingSoon, PostgresRooms
 from spadework.tools.stores.private_files import DatabaseDown, why
 
 CONNECT_SECONDS, STATEMENT_SECONDS = 5.0, 20.0
-#: Transactions that are idle for longer than this are ended, so that a frozen process releases its
-#: locks.
+#: Transactions that are idle for more than this many seconds are ended, so that a frozen process
+#: releases its locks.
 OPEN_SECONDS = 20.0
 #: A worker is live if its last heartbeat is at most this many seconds old.
 ALIVE_SECONDS = 30
@@ -172,7 +172,7 @@ class Database:
         self.rooms.start()
 
     async def close(self) -> None:
-        """Give up this process's slots at shared resources, and close all connections."""
+        """Give up this process's slots for shared resources, and close all connections."""
         await self.rooms.close()
         await self.soon.close()
         await self.listening.close()
@@ -270,7 +270,9 @@ class Changing:
 
 
 async def list_news(database: Database, known: Mapping[str, int]) -> dict[str, tuple[int, str]]:
-    """Return the version and rows of each list newer than `known`, by name. Raises DatabaseDown."""
+    """Return the version and rows of each list newer than its version in `known`, by name. Raises
+    DatabaseDown.
+    """
     rows = await database.ask(_LIST_NEWS, (json.dumps(known),))
     return {name: (version, held) for name, version, held in rows}
 

@@ -53,7 +53,7 @@ class AskingSoon:
     async def try_again(
         self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
     ) -> Rows | None:
-        """Do the same as `ask`, but even while the database is down. A response clears `down`."""
+        """Query like `ask`, but even while the database is down. A response clears `down`."""
         task = asyncio.ensure_future(self._once(statement, values))
         self._tasks.add(task)
         task.add_done_callback(self._over)
@@ -147,13 +147,13 @@ class PostgresRooms:
         self._kept: defaultdict[str, list[_Place]] = defaultdict(list)
         #: Resources that this process uses and that other processes are waiting for.
         self._wanted: set[str] = set()
-        #: The slots being given back, by ticket. Each value is the slot's resource, and the number
-        #: of seconds for which that resource stays closed.
+        #: Slots being given back, by ticket. Each value is the slot's resource, and the seconds for
+        #: which the resource stays closed.
         self._leaving: dict[str, tuple[str, float]] = {}
         self._work = asyncio.Event()
 
     def start(self) -> None:
-        """Start listening for granted slots, and renewing or giving back held slots."""
+        """Listen for granted slots, and start the task that renews or returns held slots."""
         self._loop = asyncio.get_running_loop()
         self._clock = self._loop.time
         self._database.listening.tell(PLACES, self._notified)
@@ -176,7 +176,7 @@ class PostgresRooms:
     ) -> AsyncIterator[Visit]:
         """Hold a slot. See `shared_place`."""
         room, visit = name_of(what), Visit()
-        # Only the browser uses another event loop, and its visits already have a slot.
+        # Only the browser uses another event loop, and its page visits already have a slot.
         if asyncio.get_running_loop() is not self._loop:
             yield visit
             return

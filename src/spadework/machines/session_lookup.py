@@ -94,7 +94,7 @@ async def _fill(shared: SharedSessions, folder: Path, kept: Kept) -> bool:
 
 
 def metadata_at(folder: Path, metadata: str) -> bytes:
-    """Return the metadata with attachment paths inside `folder`."""
+    """Return a session's metadata, with its attachment paths placed inside `folder`."""
     known = json.loads(metadata)
     known["attachments"] = [str(folder / name) for name in known.get("attachments", [])]
     return json.dumps(known, indent=1).encode()

@@ -286,12 +286,14 @@ class SharedSessions:
         [(run,)] = await self.database.ask(_TAKE, (session_id, worker))
         if run is None:
             return None
-        # These counts are final, because earlier workers can no longer write.
+        # These numbers no longer change, because earlier workers can no longer write.
         [(stored, exchanged)] = await self.database.ask(_COUNTS, (session_id, session_id))
         return SessionClaim(self.database, session_id, run, stored, exchanged)
 
     async def end(self, session_id: str, state: str, line: str) -> bool:
-        """End a session without a result, with last event `line`. Return False if already ended."""
+        """End a session without a result, and add `line` as its last event. Return False if already
+        ended.
+        """
         return await self.database.retry(partial(self._end, session_id, state, line))
 
     async def _end(self, session_id: str, state: str, line: str) -> bool:
@@ -319,7 +321,9 @@ class SharedSessions:
         return [name for (name,) in await self.database.ask(asked, (session_id,))]
 
     async def files(self, session_id: str, names: Sequence[str]) -> dict[str, bytes]:
-        """Return the contents of some of a session's files, by name."""
+        """Return the contents of the session's files `names`, by name, without files that do not
+        exist.
+        """
         found: dict[str, bytes] = {}
         asked = "SELECT name, packed FROM files WHERE session = %s AND name = ANY(%s)"
         for at in range(0, len(names), FILES_AT_ONCE):

@@ -73,7 +73,7 @@ async def connected(settings: Settings) -> AsyncIterator[None]:
 
 
 def home_of(owner: str, settings: Settings) -> Path:
-    """Return an owner's local home. Raises SettingsError for paths outside the common home."""
+    """Return an owner's home folder. Raises SettingsError for paths outside the common home."""
     parts = PurePosixPath(owner).parts
     if ".." in parts or PurePosixPath(owner).is_absolute():
         raise SettingsError(f"The database names an invalid owner: {owner[:80]!r}.")
@@ -210,8 +210,8 @@ def _usual(wish: HoldRequest, free: Free) -> float:
 
 
 async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, tuple[int, str]]:
-    """Return the version and rows of each list that is newer than its `known` version, by name.
-    Raises SettingsError or DiskFailed.
+    """Return the version and rows of each list newer than its version in `known`, by name. Raises
+    SettingsError or DiskFailed.
     """
     async with shared_sessions(settings) as shared:
         from spadework.machines.database import list_news as news_of

@@ -94,7 +94,7 @@ async def _run(shared: SharedSessions, claim: SessionClaim, session: Session) ->
     heeding = asyncio.create_task(_heed(shared, claim, session))
     try:
         await asyncio.wait((running, heeding), return_when=asyncio.FIRST_COMPLETED)
-        if heeding.done():  # raise the error that ended the run
+        if heeding.done():  # raise the error of `_heed`, such as ClaimLost
             heeding.result()
         return running.result()
     finally:
@@ -148,7 +148,8 @@ async def work(
     async with shared_sessions(settings) as shared:
         from spadework.machines.queue import Leaving, Queue
 
-        def idle() -> int:  # sessions waiting for a user or admission can wait elsewhere
+        # Sessions that wait for a user or for admission can wait on another worker.
+        def idle() -> int:
             return admission.here().out + admission.here().queue_length
 
         leaving = Leaving(settings.drain_seconds, idle, drain or asyncio.Event())

@@ -28,7 +28,7 @@ _FORGED = re.compile(
 )
 
 
-#: The kinds of parts that can be dropped from a prompt: the text of a page, or an earlier quote.
+#: The kinds of prompt parts that can be dropped: page texts and earlier quotes.
 Kind = Literal["page", "evidence"]
 
 #: Unicode noncharacters that mark the start of a droppable part while a prompt is rendered.
@@ -42,14 +42,14 @@ _BLOCK = re.compile(rf"(?<=<{FENCE}>\n).*?(?=\n</{FENCE}>)", re.DOTALL)
 _ENDS = ("\n", ". ", " ")
 #: Long passages are cut to this many characters before further passages are dropped. With this
 #: value, prompts shortened to a quarter of their length keep all 78 facts needed for 61 development
-#: questions (27 passages each). With 1,000 characters, they keep 73 facts; with 600, they keep 53.
+#: questions. With 1,000 characters, they keep 73 facts; with 600, they keep 53.
 ESSENTIAL = 1_500
 #: The order in which the kinds of parts are dropped.
 _ORDER: tuple[Kind, ...] = ("page", "evidence")
 
 
 class Part(NamedTuple):
-    """A droppable part of the user message."""
+    """A part of the user message that can be dropped to shorten it."""
 
     kind: Kind
     start: int
@@ -96,7 +96,7 @@ def describe_entry(entry: Any) -> str:
 
 
 def part(text: str, kind: Kind) -> str:
-    """Mark a text as a part that may be left out of a prompt that is too long."""
+    """Mark text that may be dropped if the prompt is too long."""
     opening = next(mark for mark, marked in _OPENING.items() if marked == kind)
     return f"{opening}{text}{_CLOSING}"
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 #: Seconds between capacity checks. Checks are repeated because other processes use capacity too.
 LOOK_SECONDS = 1.0
 
-#: Called with the queue position (from 1) and the queue length.
+#: A function that receives the queue position (from 1) and the queue length.
 Told = Callable[[int, int], None]
 DESCRIPTORS, THREADS = 40, 6
 #: Descriptors and threads reserved for the rest of the process.
@@ -44,7 +44,9 @@ class Stock:
         self._before = self.used()
 
     def fits(self, inside: int) -> bool:
-        """Return whether a session fits if `inside` running sessions use their full allowance."""
+        """Return whether another session fits if `inside` running sessions use their full
+        allowance.
+        """
         limit = self.limit()
         expected = max(self.used(), self._before + inside * self.each)
         return limit is None or expected + self.each + self.spare <= limit
@@ -59,7 +61,7 @@ def open_files() -> int:
 
 
 def most_files() -> int | None:
-    """Return the maximum open file descriptors, or None if unlimited."""
+    """Return the maximum number of open file descriptors, or None if unlimited."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -97,7 +99,7 @@ def fits(inside: int) -> bool:
 
 
 class Whose(NamedTuple):
-    """A session's user, who may run at most `most` sessions (0: no limit)."""
+    """A session's user, who may run at most `most` sessions at once (0: no limit)."""
 
     user: str = ""
     most: int = 0

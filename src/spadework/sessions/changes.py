@@ -28,7 +28,7 @@ from spadework.tools.web.urls import host_of
 from spadework.values import Evidence, Result, Value
 from spadework.visible import visible
 
-#: Maximum number of entries in a feed. Older ones are dropped.
+#: Maximum number of entries in a feed. The oldest are dropped.
 MOST_ENTRIES = 50
 HOOK_SECONDS = 30.0
 _ATOM = "{http://www.w3.org/2005/Atom}"
@@ -45,7 +45,7 @@ class Change(Value):
 
 
 class Changes(Value):
-    """The changes from session `since` to a later one, found at time `at`."""
+    """The changes from session `since` to session `session_id`, found at time `at`."""
 
     question: str
     session_id: str

@@ -78,8 +78,8 @@ async def from_library(settings: Settings, most: int) -> tuple[str, ...]:
 
 
 def related(folder: Path, result: Result) -> list[str]:
-    """Return related questions that have not been asked yet. Names of open topics come first,
-    followed by questions from page headings (cited pages first).
+    """Return related questions that have not been asked yet: the names of open topics, then
+    questions from page headings (cited pages first).
     """
     asked = {name.casefold() for name in (result.question, *(t.name for t in result.topics))}
     pages = [

@@ -36,8 +36,7 @@ from spadework.tools.ranking.selection import LOCAL, PRESETS, LinkStore
 from spadework.values import Page, Result, Unread, Value
 
 PAGES, MOST_PAGES = 5, 20
-#: Maximum number of recent sessions to check for one that has already read the page, and the
-#: maximum age of such a session.
+#: Maximum number of recent sessions to search for a copy of the page, and their maximum age.
 LOOKED_THROUGH, READ_ON = 50, timedelta(hours=1)
 
 #: Maximum seconds to read one page.
@@ -53,7 +52,7 @@ class FullPage(Value):
 
 
 class GatheredPages(Value):
-    """The best pages for a query, best first, and the unread hits."""
+    """The best pages for a query, best first, and the hits that could not be read."""
 
     pages: tuple[FullPage, ...]
     unread: tuple[Unread, ...]
@@ -75,7 +74,7 @@ def gathering_session(
 
 def reading_session(url: str, *, settings: Settings | None = None) -> Session:
     """Return a session that reads one web page or library document (`library://…`). Raises
-    SettingsError for an invalid address. Running it raises FetchError if reading fails.
+    SettingsError for an invalid address. Running the session raises FetchError if reading fails.
     """
     settings = settings or Settings.load()
     if url.startswith(LOCAL):
@@ -114,7 +113,7 @@ async def gathered_pages(session: Session, result: Result) -> GatheredPages:
 
 
 async def page_of(folder: Path) -> FullPage | None:
-    """Return the page read by the session in `folder`, or None."""
+    """Return the page read by the session in `folder`, or None if it read none."""
     pages = await asyncio.to_thread(recorded_pages, folder)
     if not pages:
         return None
@@ -125,7 +124,7 @@ async def page_of(folder: Path) -> FullPage | None:
 
 
 def begun_with(home: Path, url: str) -> Path | None:
-    """Return the folder of a session that recently read `url`, or None."""
+    """Return the folder of a session that read `url` within the last hour, or None."""
     since = datetime.now(UTC) - READ_ON
     for metadata in islice(readable_sessions(home), LOOKED_THROUGH):
         if metadata.created_at < since:

@@ -27,7 +27,7 @@ from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import private_file
 
-#: Folder and suffix of the files that record spending.
+#: Folder of the files that record spending, and their suffix.
 SPENT, ENDING = "spent", ".txt"
 
 
@@ -98,7 +98,7 @@ class DayLimit:
             self._at += len(whole) + bool(whole)
             for line in whole.splitlines():
                 with suppress(ValueError):  # a full disk may truncate a line
-                    _, money = line.split()  # tokens are not limited
+                    _, money = line.split()  # the daily limit does not count tokens
                     self._told += float(money)
 
 
@@ -154,7 +154,9 @@ async def check(settings: Settings, *, replayed: bool = False) -> None:
 def place(
     settings: Settings, stop: asyncio.Event, progress: Callable[[str], None] | None
 ) -> AbstractAsyncContextManager[None]:
-    """Wait for a free slot, and hold it for a session. `progress` receives the queue position."""
+    """Wait for a free session slot, and hold it. `progress` receives messages with the queue
+    position.
+    """
 
     def report_place(place: int, of: int) -> None:
         if progress:
@@ -176,7 +178,9 @@ def _whose(settings: Settings) -> Whose:
 
 
 def why_waiting(most: int) -> str:
-    """Return why a session is waiting. `most` is the user's session limit if reached, else 0."""
+    """Return why a session is waiting. `most` is the user's limit of concurrent sessions if the
+    session waits because of it, else 0.
+    """
     if most:
         many = "1 of your questions is" if most == 1 else f"{most} of your questions are"
         return f"{many} being researched, the most allowed at once"
@@ -185,7 +189,9 @@ def why_waiting(most: int) -> str:
 
 @asynccontextmanager
 async def day_limit(budget: Budget, settings: Settings, *, replayed: bool) -> AsyncIterator[None]:
-    """Limit a run's spending to today's remaining money, except in a replay. Raises DaySpent."""
+    """Limit a run's spending to the money left for today, except in a replay. Raises DaySpent if
+    none is left.
+    """
     found = None if replayed else await day_limit_of(settings)
     if found is None:
         yield

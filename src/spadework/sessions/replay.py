@@ -27,8 +27,8 @@ from spadework.values import Result
 @dataclass(frozen=True)
 class Replayed:
     """The results of a replay (`result`) and of the original run (`before`).
-    - `replayed`, `new`: how many requests were answered from the recording, and how many by a
-      model
+    - `replayed`: how many requests were answered from the recording
+    - `new`: how many requests were answered by the new model
     - `missing`: the requests that had no recorded answer
     """
 
@@ -50,9 +50,9 @@ async def replay(
     new_model: Settings | None = None,
     watch: Callable[[Event], None] | None = None,
 ) -> Replayed:
-    """Rerun a finished session in a temporary home. The model in `new_model` answers requests that
-    were not recorded. `watch` receives each event. Raises SessionNotFound, SessionUnreadable, or
-    SessionError if the session is unfinished or has no recording.
+    """Rerun a finished session in a temporary home folder. The model in `new_model` answers
+    requests that were not recorded. `watch` receives each event. Raises SessionNotFound,
+    SessionUnreadable, or SessionError if the session is unfinished or has no recording.
     """
     folder = session_folder(home, session_id)
     before = await asyncio.to_thread(read_result, folder)

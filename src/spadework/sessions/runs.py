@@ -136,7 +136,7 @@ class Runs:
         return runs
 
     async def find(self, session_id: str) -> None:
-        """Look for a session that workers are running, and start watching it here."""
+        """Look for a session that workers are running, and start watching it in this process."""
         backend = backend_of(self.settings)
         if session_id not in self._runs and await backend.find(self.settings, session_id):
             self.start(await asyncio.to_thread(self._resumed, session_id))
@@ -204,7 +204,8 @@ class Runs:
             async with aclosing(session.events(progress=notify)) as events:
                 async for event in events:
                     run.tell(event)
-                    if isinstance(event, Finished | Ended):  # workers' runs end with Ended
+                    # A run by workers ends with Ended if it fails or is cancelled.
+                    if isinstance(event, Finished | Ended):
                         break
             await self._forget(run)
         except (SpadeworkError, BudgetSpent, OSError) as error:

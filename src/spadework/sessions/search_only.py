@@ -45,10 +45,7 @@ class Ranked(Value):
 
 
 class Looked(Value):
-    """The outcome of a search.
-
-    `answered` is False if every provider failed.
-    """
+    """The outcome of a search. `answered` is False if every provider failed."""
 
     hits: tuple[Ranked, ...] = ()
     searched: tuple[str, ...] = ()
@@ -58,7 +55,7 @@ class Looked(Value):
 
 
 def hits_to_request(shown: int, settings: Settings) -> int:
-    """Return how many hits to request from each provider so that `shown` can be displayed."""
+    """Return how many hits to request from each provider so that `shown` hits can be displayed."""
     return max(shown, RESULTS[settings.effort])
 
 
@@ -128,7 +125,7 @@ def _rank_hit(hit: Hit, query: Query, made: Selection) -> Ranked:
 
 
 class Preview(Value):
-    """A plan, its forecast, and the usage and problems that arose while the plan was made."""
+    """A plan, the expected usage of its run, and the usage and problems of making the plan."""
 
     plan: Plan
     forecast: Forecast

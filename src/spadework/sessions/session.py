@@ -75,7 +75,9 @@ async def admitted(
     stop: asyncio.Event,
     progress: Callable[[str], None] | None,
 ) -> AsyncIterator[None]:
-    """Wait for a free slot with the run's clock paused, then apply the sessions' shared limits."""
+    """Wait for a free session slot with the run's clock paused, then apply the limits shared with
+    other machines.
+    """
     replayed = budget.replayed is not None
     backend = backend_of(settings)
     sharing = nullcontext() if replayed else backend.limits_shared(settings, session_id)
@@ -199,8 +201,8 @@ class Session:
         #: How many of the seconds reserved for finishing the report were used, or None before
         #: there is a result.
         self._writing: float | None = None
-        #: If workers run the session, this many recorded events are not yielded again. None means
-        #: all events up to the last `Ended`.
+        #: If workers run the session, how many of its recorded events to skip. None skips all
+        #: events up to the last `Ended`.
         self.seen: int | None = None
 
     @property
@@ -328,7 +330,7 @@ class Session:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(admitted(*me, self._stop, progress))
             stack.enter_context(hold_session(self.folder))
-            # Another process might have run the session in the meantime.
+            # Another process might have run the session while this one waited.
             if await self._tell_ended(tell):
                 return
             await records.take_up()
@@ -353,7 +355,9 @@ class Session:
                     tell(each)
 
     async def _begin(self) -> Records:
-        """Store the question at once, so that the session can be resumed."""
+        """Open the session's records. The question is stored at once, so that the session can be
+        resumed.
+        """
         await quotas.check(self.settings, replayed=bool(self._replay))
         await asyncio.to_thread(make_folder, self.folder)
         with hold_session(self.folder):
@@ -431,7 +435,7 @@ class Session:
         return self.gathering.events()
 
     async def _answered(self) -> str:
-        """Return the user's answer, or "" if the session was stopped or the answer is too late."""
+        """Return the user's answer, or "" if the session was stopped or no answer came in time."""
         with quotas.stepped_out(self.settings), suppress(TimeoutError, Stopped):
             return await unless_stopped(self._stop, self._answers.get(), seconds=USER_SECONDS)
         return ""

@@ -26,7 +26,7 @@ from spadework.values import Result
 GRACE_SECONDS = 0.3
 SAVING_SECONDS, CANCEL_SECONDS, ANSWER_SECONDS = 1.0, 5.0, 0.4
 T = TypeVar("T")
-#: A stream item that says that the report must be written now.
+#: A stream item meaning that the report must be written now.
 EMERGENCY = object()
 #: A stream item that marks the end of the stream.
 _END = object()
@@ -35,9 +35,9 @@ _END = object()
 async def parts_until_deadline(
     stream: AsyncIterator[Any], context: SessionContext, unwritten: Mark = (0.0, 0.0)
 ) -> AsyncGenerator[Any, None]:
-    """Yield the stream's parts and the recorded events, until shortly after the deadline. Yield
-    EMERGENCY when the report must be written at once. If writing has not begun when the time
-    left falls below `unwritten`, stop then.
+    """Yield the parts of the graph's stream and the recorded events, until shortly after the
+    deadline. Yield EMERGENCY when the report must be written at once. Stop early if writing has
+    not begun when the time left falls below `unwritten`.
     """
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)

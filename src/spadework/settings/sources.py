@@ -30,7 +30,7 @@ _SITE = re.compile(r"(?:library|https?)://\S+|[^\s/:]+\.[^\s/:.]+", re.IGNORECAS
 
 
 def provider_alias(name: str) -> AliasChoices:
-    """Return both names of a provider's variable, with and without `SPADEWORK_`."""
+    """Return both names of a provider's environment variable, with and without `SPADEWORK_`."""
     return AliasChoices(f"SPADEWORK_{name}", name)
 
 
@@ -96,7 +96,7 @@ _told: set[str] = set()
 
 
 def tell_unread(fields: Collection[str]) -> None:
-    """Log a warning for each unknown environment variable, once per process."""
+    """Warn once per process about each ignored environment variable that looks like a setting."""
     for name, sentence in unread(fields, os.environ):
         if name not in _told:
             _told.add(name)
@@ -104,7 +104,9 @@ def tell_unread(fields: Collection[str]) -> None:
 
 
 def unread(fields: Collection[str], environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each variable that looks like a setting but is ignored, with a warning about it."""
+    """Yield each environment variable that looks like a setting but is ignored, with a warning
+    about it.
+    """
     known = {field.upper() for field in fields} | _OTHERS
     for name in sorted(environ):
         own = name.upper().startswith(PREFIX) and name.upper().removeprefix(PREFIX)
@@ -420,7 +422,9 @@ class Observing(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 def levels_of(log: str) -> dict[Concern, LogLevel]:
-    """Return the log level of each concern that is logged. Raises ValueError for unknown words."""
+    """Parse the setting `log` into the level of each log to write, such as {"search": "debug"}.
+    Raises ValueError for unknown words.
+    """
     found: dict[Concern, LogLevel] = {}
     for word in filter(None, (word.strip() for word in log.split(","))):
         name, _, level = word.rpartition("=")

@@ -18,8 +18,9 @@ STATE_WORDS: dict[CoverageState, str] = {
 
 
 def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | None:
-    """Return the coverage state of all topics together, or None if there are none. `evidence` is
-    the amount of evidence for topics that are not open.
+    """Return the coverage state of all topics together, or None if there are no topics. The
+    arguments count all topics, covered topics, and pieces of evidence for topics that are not
+    open.
     """
     if not topics:
         return None
@@ -29,7 +30,9 @@ def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | 
 
 
 class Recommendation(Value):
-    """A search to fill a gap. `led_to` means that it seeks a page about a name in the evidence."""
+    """A recommended search to fill a gap in the evidence. `led_to` means that it seeks a page about
+    a name that the evidence mentions.
+    """
 
     query: str
     purpose: str = ""
@@ -116,8 +119,8 @@ class Round(Value):
 
 
 class Side(Value):
-    """One side of a disagreement, with a weight of 0..1. `changed_copy` means that all its evidence
-    is from newer near-copies of another side's pages.
+    """One side of a disagreement between sources, with its weight (0..1). `changed_copy` means that
+    all of its evidence comes from newer near-copies of another side's pages.
     """
 
     claim: str

@@ -17,8 +17,7 @@ Complexity = Literal["simple", "moderate", "complex"]
 Freshness = Literal["any", "recent", "now"]
 Need = Literal["text", "count", "table"]
 
-#: The expected type of an answer. Unless it is "open", code can check whether an answer has this
-#: type.
+#: The expected type of an answer. Unless it is "open", the type can be checked without a model.
 Expected = Literal[
     "number", "date", "name", "definition", "steps", "code", "items", "rows", "both sides", "open"
 ]
@@ -31,7 +30,7 @@ class Question(Value):
     - `earlier`: previous questions, oldest first; `answers`: their answers, "" if unknown.
     - `asked_on`: the ISO date of the run.
     - `wishes`: instructions on the report's form.
-    - `keeps`: the headings of an earlier report that the run extends instead of rewriting.
+    - `keeps`: the headings of an earlier report, which the run extends instead of rewriting.
     """
 
     text: str
@@ -100,7 +99,7 @@ class Plan(Value):
     - `title`: heads the report if the question is long.
     - `language`: the language of the report.
     - `wishes`: instructions on the report's form.
-    - `maker`: a model's name, or `CODE`.
+    - `maker`: the name of the model that made the plan, or `CODE` if no model did.
     """
 
     question: str
@@ -116,7 +115,9 @@ class Plan(Value):
 
 
 class Span(Value):
-    """A range of values. `median` is the median of earlier runs, or None without any."""
+    """A range of expected values. `median` is the median of earlier runs, or None if there are
+    none.
+    """
 
     low: float = 0.0
     high: float = 0.0
@@ -128,8 +129,8 @@ class Forecast(Value):
     - `workers`: topics searched at once.
     - `writing`: tokens for writing and checking, always a rough estimate.
     - `money`: US dollars, or None if a price is unknown.
-    - `runs`: earlier runs of the same `kind` and `machine`; the other ranges cover nine in ten. 0
-      means rough estimates.
+    - `runs`: the number of earlier runs of the same `kind` and `machine`. Nine in ten of them lie
+      within each range except `writing`. If 0, all ranges are rough estimates.
     """
 
     kind: str = ""
@@ -148,7 +149,7 @@ class Forecast(Value):
 
 class Task(Value):
     """A worker's task: a topic, its queries and the number of pages to read.
-    - `broad`: the task belongs to a survey.
+    - `broad`: the task surveys many pages, for example because the question asks for a list.
     - `own`: no other worker reads its pages.
     - `together`: the number of pages that all workers in the round may read in total.
     - `again`: earlier queries, some of whose hits may still be unread.

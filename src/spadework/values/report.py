@@ -53,8 +53,8 @@ Form = Literal["paragraph", "bullets", "steps", "table", "code", "heading"]
 
 
 class Sentence(Value):
-    """A sentence or code snippet in the report, with its evidence. `maker` is a model's name or
-    `CODE`. `inferred` sentences are conclusions.
+    """A sentence or code snippet in the report, with its evidence. `maker` is the name of the model
+    that wrote it, or `CODE` if no model did. `inferred` means that it is a conclusion.
     """
 
     text: str
@@ -65,7 +65,7 @@ class Sentence(Value):
     maker: str = CODE
 
     def made_by(self, maker: str) -> Sentence:
-        """Return a copy with this maker."""
+        """Return a copy with `maker` as its maker."""
         return self.model_copy(update={"maker": maker})
 
 
@@ -83,12 +83,14 @@ class Part(Value):
 
     @property
     def by_code(self) -> bool:
-        """Whether code, not a model, lays out the part."""
+        """Whether the part is laid out by rules, not by a model."""
         return self.quoted and self.form != "table"
 
 
 class Section(Value):
-    """A heading and its sentences, laid out by `parts` or by code."""
+    """A heading and its sentences. They are laid out as `parts` state or, without `parts`, by
+    rules.
+    """
 
     heading: str
     kind: SectionKind = "topic"
@@ -106,7 +108,7 @@ class Section(Value):
         return self.model_copy(update={"sentences": told, "parts": set_})
 
     def made_by(self, maker: str) -> Section:
-        """Return a copy whose sentences all have this maker."""
+        """Return a copy with `maker` as the maker of all sentences."""
         told = tuple(one.made_by(maker) for one in self.sentences)
         return self.model_copy(update={"sentences": told})
 
@@ -148,7 +150,9 @@ def _without_bare(parts: Sequence[Part]) -> tuple[Part, ...]:
 
 
 class Report(Value):
-    """The report on a question. `language` is the language of text that code adds."""
+    """The report on a question. `language` is the language of its fixed phrases, such as standard
+    headings.
+    """
 
     title: str
     sections: tuple[Section, ...] = ()
@@ -162,8 +166,8 @@ class Report(Value):
 
 
 class Weakness(Value):
-    """A weakness in a `section`. For missing information, `query` is a search for it, and `topic`
-    the name of its topic.
+    """A weakness of the report, found in `section`. If information is missing, `query` is a search
+    for it, and `topic` names the topic that it belongs to.
     """
 
     text: str
@@ -175,7 +179,8 @@ class Weakness(Value):
 
 class Review(Value):
     """An editor's review of a report. `sections` holds the reviewed sections, and `entries` the
-    number of quotes collected by then. `done` means that all requested changes were attempted.
+    number of quotes collected before the review. `done` means that all requested changes were
+    attempted.
     """
 
     verdict: str
@@ -200,7 +205,8 @@ class Picture(Value):
 
 class Citation(Value):
     """A sentence, one piece of its evidence, and the verdict on whether the evidence supports it.
-    `maker` and `judge` are models' names, `CODE` or `NOBODY`.
+    `maker` wrote the sentence, and `judge` gave the verdict. Each is a model's name, `CODE`
+    (rules) or `NOBODY`.
     """
 
     sentence: str

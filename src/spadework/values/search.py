@@ -64,7 +64,9 @@ class Lead(Value):
 
 
 class Choice(Value):
-    """The decision about a hit (`fate`), its reason (`why`), and the hit's fused rank score."""
+    """The decision about a hit (`fate`), its reason (`why`), and the hit's fused rank score
+    (`rrf`).
+    """
 
     url: str
     title: str = ""
@@ -119,7 +121,7 @@ class Page(Tried):
     - `author`: as the page states it; `publisher`: as a search provider states it.
     - `level`: 0 for plain HTTP, 1 for browser headers, 2 for a browser, -1 for a local file.
     - `stale`: an old copy of an unreachable page; `known`: from the knowledge store.
-    - `linked`: its PageRank, 0..1.
+    - `linked`: its PageRank among the pages read, 0..1.
     - `bytes`: the decompressed size; `cleaning`: the seconds of extraction.
     """
 

@@ -16,7 +16,7 @@ class Visible(BaseModel):
     """A pydantic model whose texts contain no invisible characters."""
 
     def model_post_init(self, context: Any) -> None:
-        """Remove invisible characters from all texts at once."""
+        """Remove invisible characters from all text fields."""
         for name, value in self.__dict__.items():
             vars(self)[name] = _visible_value(value)
 

@@ -1,4 +1,4 @@
-"""Compute counts, sums, extremes and lookups from lists and whole tables."""
+"""Compute answers from lists and whole tables: counts, sums, extremes and looked-up values."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Listed(NamedTuple):
         return shown < len(self.items) and size > LIST_CHARS
 
     def sentence(self, shown: int, say: Phrases) -> str:
-        """State how many items the list has, and how many are shown."""
+        """Return a sentence that says how many items the list has, and how many are shown."""
         if shown == len(self.items):
             return say("listed", heading=self.name, many=self.things)
         return say("list_cut", heading=self.name, shown=shown, many=len(self.items))
@@ -67,7 +67,7 @@ def asks_how_many(topic: Topic) -> bool:
 def with_lists(
     plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView]
 ) -> Judgement:
-    """Quote a whole list if a topic asks for a count that no quote states."""
+    """Add quotes of a whole list to a judgement if its topic asks for a count that none states."""
     asked, proven = asked_of(plan, topic), False
     quotes = [spot.quote for spot in judgement.spots]
     if not asks_how_many(topic) or states_count(topic, asked, quotes):
@@ -194,8 +194,8 @@ def is_count(
     told = (_told_rows(each, cited, pages, say) for each in asked)
     if any(one and one.text == sentence.text for one in told):
         return True
-    # Check only sentences that begin with a quotation mark. In every language, a generated sentence
-    # about a list begins with the list's name in quotation marks.
+    # In every language, a generated sentence about a list begins with the list's name in quotation
+    # marks.
     return sentence.text.startswith(("“", "„", "«", "「")) and any(
         listed.sentence(shown, say) == sentence.text
         for listed, shown, _ in _quoted_lists(cited, pages)

@@ -34,8 +34,7 @@ from spadework.values import (
 
 #: Kinds of answers that other pages can confirm or contradict.
 FACTS: frozenset[Expected] = frozenset({"number", "date", "name"})
-#: The maximum number of passages to examine for a fact, and of pages to quote for it and against
-#: it.
+#: The maximum number of passages to examine for a fact, and of pages to quote for and against it.
 MOST_SHOWN, MOST_QUOTED = 60, 2
 #: The fraction of the judging time that may be spent on confirming facts.
 CONFIRMING = 0.1
@@ -183,7 +182,7 @@ _LISTED = re.compile(r"[,;、，]|\s(?:and|or|und|oder|et|ou|y|o|и|или)\s")
 
 
 def holds_expected(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Return whether the quotes contain what the topic expects, as far as code can tell."""
+    """Return whether the quotes contain what the topic expects, as far as rules can tell."""
     check = _CHECKS.get(topic.expects)
     return check is None or check(topic, [e for e in known if e.kind != "columns"])
 

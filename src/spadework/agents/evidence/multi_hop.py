@@ -21,8 +21,8 @@ MOST_EACH, MOST_HOPS = 2, 4
 ROLE, LINK = 2.0, 1.0
 #: The score bonus for a name with several words, and the minimum number of characters in a name.
 MANY, LEAST_CHARS = 0.5, 3
-#: A name's score is multiplied by this factor once for each sentence of the passage before the one
-#: that mentions the name.
+#: The weight of each sentence in a passage, relative to the sentence before. A name's score is
+#: multiplied by the weight of its sentence.
 LATER = 0.9
 
 _NAME = re.compile(

@@ -180,9 +180,9 @@ def items_of(text: str, block: Block) -> Iterator[Span]:
             yield start, start + len(said.strip())
 
 
-#: A boilerplate line appears on at least this many of a host's pages (benchmarks/README.md).
+#: The minimum number of a host's pages that share a boilerplate line (benchmarks/README.md).
 LEAST_PAGES = 2
-#: A boilerplate line also appears on at least this fraction of the host's shown pages.
+#: The minimum fraction of a host's shown pages that share a boilerplate line.
 LEAST_SHARE = 0.5
 #: A block is boilerplate if at least this fraction of its lines is boilerplate.
 MOST = 0.5
@@ -195,7 +195,7 @@ _NUMBER = re.compile(r"^(?:\d+\.)*\d*\s+")
 
 
 class Furniture:
-    """A boilerplate detector that learns from the passages."""
+    """A detector of boilerplate, such as lines that many pages of a host repeat."""
 
     def __init__(self, shown: Sequence[PassageView]) -> None:
         self._pages = defaultdict[tuple[str, str], set[str]](set)

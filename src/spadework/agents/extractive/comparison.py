@@ -9,8 +9,8 @@ from itertools import dropwhile
 
 from spadework.tools.text.language import Language, language
 
-#: The maximum number of words in a listed item, and in an aspect to compare. A longer text is
-#: treated as a clause.
+#: The maximum number of words in the name of a compared item, and in an aspect such as "causes" in
+#: "causes of gout". A longer text is treated as a clause.
 MOST_WORDS, MOST_OF_ASPECT = 6, 3
 #: A list separated by commas must have at least this many items, so "Nets, and say which is better"
 #: is not a list.
@@ -23,7 +23,9 @@ _END = re.compile(r"[:;?]|\s[-–—]\s")
 
 @dataclass(frozen=True)
 class Compared:
-    """A comparison in the question's words. `by` holds the criteria, or "" if there are none."""
+    """The things that a question compares, in the question's own words. `by` holds the criteria, or
+    "" if there are none.
+    """
 
     sides: tuple[str, ...]
     by: str = ""
@@ -39,8 +41,8 @@ def compared(text: str, code: str) -> Compared | None:
 
 
 def aspects_of(text: str, spoken: Language) -> dict[str, str]:
-    """Map each aspect named in a text to its query (`causes` to "causes of gout"). Return {} if
-    there are fewer than two.
+    """Map each aspect named in a text to a search query, such as "causes" to "causes of gout".
+    Return {} if the text names fewer than two aspects.
     """
     for found in spoken.belongs.finditer(text):
         words = text[: found.start()].split()

@@ -41,8 +41,8 @@ PASSAGE, LEAST_PASSAGE, DECAY, DECAY_CHARS = 0.5, 0.01, 0.25, 2_000
 FITTING_VALUE, FITTING_FORM = 2.5, 1.5
 #: The weights of question words inside a list and in the text above it.
 IN_LIST = (0.5, 1.0)
-#: The maximum number of characters to quote, of sentences for a proven fact, and of passages if
-#: nothing is proven.
+#: ROOM is the maximum number of characters to quote. For a proven fact, at most MOST_PROVEN
+#: candidates are quoted. If nothing is proven, quotes come from at most MOST_PASSAGES passages.
 ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
 #: With more than FEW candidates, question words often occur together by chance. With up to 382
 #: candidates (notes and news), 124 of 127 answers were right, but with 980 to 6,000 (manuals), only
@@ -66,7 +66,8 @@ _AS_CODE = re.compile(
 MOST_GENERAL = 1
 #: A candidate is quoted only if its score is more than this fraction of the best candidate's score.
 LEAST = 0.25
-#: The maximum number of characters to examine in a document, and in each passage.
+#: The maximum number of characters to examine in a document when suggesting questions, and in each
+#: of its passages.
 MOST_CHARS, PASSAGE_CHARS = 20_000, 1_500
 MOST_HEADINGS = 6
 
@@ -122,8 +123,8 @@ class Pool:
         self.ranks = _rank_pages(shown)
 
     def pages_about(self, question: str, named: Stems) -> set[str]:
-        """Return the URLs of the pages about a module that the question names or, failing that,
-        with any word stem in `named`. If no page matches, return all URLs.
+        """Return the URLs of the pages about a module that the question names, or else of those
+        with a word stem in `named`, or else of all pages.
         """
         modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
         titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}
@@ -431,7 +432,9 @@ def _unnamed(topic: Topic, opinion: Opinion) -> list[str]:
 
 
 def _unheld(word: str, missing: frozenset[str], held: frozenset[str]) -> list[str]:
-    """Return the parts of an unspaced text with character pairs in `missing` but not in `held`."""
+    """Return the parts of an unspaced text whose character pairs are in `missing`, without the
+    characters of pairs in `held`.
+    """
     pairs = [(word[n : n + 2], {n, n + 1}) for n in range(len(word))]
     found = {at for pair, own in pairs if pair in missing for at in own}
     found -= {at for pair, own in pairs if pair in held for at in own}

@@ -54,7 +54,7 @@ def _plan(question: Question, hits: Sequence[Hit]) -> Plan:
     complexity: Complexity = "simple" if len(topics) == 1 else "moderate"
     spoken = language(language_of(question.text) or "en")
     title = shorten_question(question.text) if is_long(question.text) else ""
-    if title and len(topics) == 1:  # the report need not repeat the title
+    if title and len(topics) == 1:  # the report does not repeat its title as a heading
         topics = (topics[0].model_copy(update={"name": title}),)
     return Plan(
         question=question.text,
@@ -69,8 +69,8 @@ def _plan(question: Question, hits: Sequence[Hit]) -> Plan:
 
 
 def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
-    """Return one topic for each side of a comparison, because a page about only one side might
-    seem to answer a topic about both.
+    """Return one topic for each side of a comparison, because a page about only one side might seem
+    to answer a topic about both. Return [] if the question asks for anything else.
     """
     [only, *more] = asked
     among = only.compared

@@ -1,4 +1,6 @@
-"""Split a question into parts with expected kinds of answer. Split long pasted text into topics."""
+"""Split a question into parts, each with its expected kind of answer. Split long pasted text into
+topics.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ _KINDS: dict[str, tuple[QuestionType, Expected]] = {
     "define": ("what", "definition"),
     "items": ("general", "items"),
 }
-#: Kinds of answers that code can check. Steps are excluded, because any two sentences or items
+#: Kinds of answers that rules can check. Steps are excluded, because any two sentences or items
 #: would pass as steps.
 _CHECKED: frozenset[Expected] = frozenset({"number", "date", "name", "both sides"})
 #: A word of a name. "HTTP/2" is one word, and so is "Vor- und Nachteile".
@@ -49,7 +51,7 @@ WORD = re.compile(r"[\w][\w'’.+#-]*[\w+#]|\w")
 
 @dataclass(frozen=True)
 class Asked:
-    """A part of a question."""
+    """A part of a question, with its type and the kind of answer that it expects."""
 
     text: str
     type: QuestionType = "general"
@@ -118,7 +120,7 @@ def _tells(text: str, spoken: Language) -> bool:
 
 
 def _expect(part: Asked) -> Asked:
-    """Drop an expected kind of answer that code cannot check. Keeping it changed no report
+    """Drop the expected kind of answer if rules cannot check it. Keeping it changed no report
     (benchmarks/README.md).
     """
     return part if part.expects in _CHECKED else replace(part, type="general", expects="open")

@@ -75,7 +75,9 @@ def stems(text: str, code: str) -> Stems:
 
 
 class Slot:
-    """The kind of answer that an aspect asks for, and the words that must occur near the answer."""
+    """The kind of answer that an aspect (a part of a question) asks for, and the words that must
+    occur near the answer.
+    """
 
     def __init__(self, text: str, question: str, code: str) -> None:
         known = language(code)
@@ -217,7 +219,9 @@ class Slot:
         return all(name in text or stems(name, self._language) <= held for name in self._named)
 
     def contradicts(self, one: Candidate, near: Stems) -> bool:
-        """Return whether a candidate with the question's words denies what the question assumes."""
+        """Return whether a candidate contains the question's words but denies what the question
+        assumes.
+        """
         return self.words <= held_words(self.words, near) and self._is_denied(one)
 
     def _is_denied(self, one: Candidate) -> bool:
@@ -228,7 +232,9 @@ class Slot:
         return any(self.words & stems(words, one.language) for words in denied)
 
     def _may_lack(self, missing: Stems, one: Candidate, own_share: float) -> bool:
-        """Return whether a candidate can count as proof without one word, usually the verb."""
+        """Return whether a candidate can count as proof although it lacks one of the question's
+        words, usually the verb.
+        """
         if len(missing) != 1:
             return False
         if self._thing and not missing & (self._thing | self._no_verbs):
@@ -277,7 +283,7 @@ def _cue_words(text: str, code: str) -> list[str]:
 
 
 def _subject_words(text: str, code: str) -> Stems:
-    """Return a question's word stems, without question words in languages without spaces."""
+    """Return a question's word stems. In languages without spaces, leave out question words."""
     if not language(code).unspaced:
         return stems(text, code)
     for cue in language(code).cues.values():

@@ -108,11 +108,11 @@ MOST_CUTS, CUT_AWAY = 6, 0.3
 #: The maximum number of attempts to get a well-formed reply. The lead (the planning role) gets
 #: more, because the whole run depends on its plan.
 TRIES, LEAD_TRIES = 2, 3
-#: An overlong request is shortened to this fraction of the tokens that would fit. The fraction is
-#: below 1, because texts are cut by characters, which only approximate tokens.
+#: An overlong request is shortened to this fraction of the tokens that would fit, because texts are
+#: cut by characters, which only approximate tokens.
 CLOSE = 0.97
-#: The number of calls sent to the fallback before a failed model is tried again. It doubles with
-#: each failure.
+#: The number of calls sent to the fallback before a model that failed temporarily is tried again.
+#: It doubles with each failure.
 REST = 4
 #: The fraction of a call's time that the role's own model gets before the fallback is asked.
 FIRST_SHARE = 0.6
@@ -142,7 +142,6 @@ class Model:
         self._rests = Counter[Place]()
         self._late: set[Place] = set()
         self._news: list[Problem] = []
-        #: The record of all calls.
         self.record = Record()
 
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
@@ -376,8 +375,8 @@ async def first_of(
     extract: Callable[[], T],
     effect: str = "This step was done without the model.",
 ) -> tuple[T, list[Problem]]:
-    """Return the model's answer. If there is no model, or if the model fails, return the value of
-    `extract`. Also return any problems.
+    """Return the model's answer, or the value of `extract` if there is no model or the model fails.
+    Also return any problems.
     """
     if model is None:
         return await asyncio.to_thread(extract), []

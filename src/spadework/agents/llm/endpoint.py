@@ -55,7 +55,8 @@ REQUEST_SHARE = 0.75
 WHOLE_SHARE = 0.9
 #: The fraction of an overlong request to keep if the context size is unknown.
 KEPT = 0.7
-#: The fraction of a call's time that the call may wait until the budget can cover its maximum cost.
+#: At most this fraction of a call's time is spent waiting until the budget can cover the call's
+#: maximum cost.
 WAITING_SHARE = 0.9
 
 
@@ -218,7 +219,9 @@ class Endpoint:
         return reply.text
 
     def _compare_counts(self, request: Request, reply: ServerReply) -> None:
-        """Learn how the server counts tokens. Raise CutInSilence if it read far fewer than sent."""
+        """Learn how the server counts tokens. Raise CutInSilence if it read far fewer than were
+        sent.
+        """
         if reply.usage is None:
             return
         count = reply.usage[0]

@@ -64,7 +64,9 @@ class Examined(Value):
 
 
 async def examine_model(model: Model, home: Path, *, seconds: float) -> Examined:
-    """Test the verifier's model unless a result is stored. Raises ModelError or BudgetSpent."""
+    """Return the stored test result of the verifier's model, or the result of a new test. Raises
+    ModelError or BudgetSpent.
+    """
     path = _path(model.place("verifier"), home)
     known = await asyncio.to_thread(_load_result, path)
     if known is None:

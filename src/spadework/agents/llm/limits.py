@@ -48,8 +48,8 @@ def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
 
 RoomName = Literal["max_tokens", "max_completion_tokens"]
 
-#: The number of seconds that stored lessons stay valid. After that, the server might run another
-#: model.
+#: The number of seconds that stored knowledge about a model server stays valid. After that, the
+#: server might run another model.
 KEPT_SECONDS = 7 * 86_400
 #: The assumed time to write a token, as a multiple of the time to read one.
 WRITTEN = 6
@@ -88,7 +88,9 @@ class Learned(BaseModel):
 
 
 class Lessons:
-    """Lessons about one model, identified by `key` and kept on disk. Call `load` before use."""
+    """What was learned about one model, identified by `key` and kept on disk. Call `load` before
+    use.
+    """
 
     def __init__(self, home: Path, key: str) -> None:
         digest = hashlib.sha256(key.encode(errors="replace")).hexdigest()[:40]
@@ -101,11 +103,11 @@ class Lessons:
         """Load what earlier runs learned, unless it is already loaded."""
         if self._kept is None:
             found = await on_disk(self._read)
-            if self._kept is None:  # another call may have been faster
+            if self._kept is None:  # another call may have loaded it meanwhile
                 self._kept = self.known = found
 
     async def save(self) -> None:
-        """Store new lessons. Failures are ignored, because lessons can be learned again."""
+        """Store what was newly learned. Failures are ignored, because it can be learned again."""
         if self._kept is not None and self.known != self._kept:
             data = self.known.model_dump_json().encode()
             with suppress(OSError):
@@ -167,8 +169,8 @@ class Gate:
 
     @asynccontextmanager
     async def through(self, party: Hashable, most: int) -> AsyncIterator[float]:
-        """Wait until `party` may start a call, and yield the start time (`time.monotonic`). At most
-        `most` calls run at once, and none starts during a pause.
+        """Wait until `party`, such as a run, may start a call, and yield the start time
+        (`time.monotonic`). At most `most` calls run at once, and none starts during a pause.
         """
 
         def allowed() -> int:

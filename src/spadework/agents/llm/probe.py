@@ -48,7 +48,7 @@ UNREADABLE = (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError, Re
 
 
 async def fetch_model_list(settings: Settings) -> Any:
-    """Return the server's list of models. Raises one of the errors in UNREADABLE."""
+    """Return the server's list of models. If that fails, raises one of the errors in UNREADABLE."""
     install_resolver()
     url = settings.openai_base_url.rstrip("/") + "/models"
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
@@ -65,7 +65,9 @@ async def fetch_model_list(settings: Settings) -> Any:
 
 
 async def listed_models(settings: Settings) -> list[str]:
-    """Return the names of the server's models. Raises one of the errors in UNREADABLE."""
+    """Return the names of the server's models. If that fails, raises one of the errors in
+    UNREADABLE.
+    """
     return [str(model["id"]) for model in (await fetch_model_list(settings))["data"]]
 
 
@@ -103,7 +105,9 @@ MOST_NAMED = 5
 
 
 def every_place(settings: Settings, default: str) -> list[Place]:
-    """Return the distinct models of all roles and the fallback. Unset roles use `default`."""
+    """Return the distinct models of all roles and the fallback. Roles without a model use
+    `default`.
+    """
     asked = (place for role in get_args(Role) for place in places_of(role, settings, default))
     return list(dict.fromkeys(asked))
 

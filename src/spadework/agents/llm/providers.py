@@ -89,7 +89,9 @@ def chat_model(
 
 
 def check_keys(settings: Settings, *names: str) -> None:
-    """Raise SettingsError if an OpenAI model in use or in `names` has neither key nor address."""
+    """Raise SettingsError if an OpenAI model, in use or in `names`, has neither an API key nor a
+    server address.
+    """
     for name in (*names, *map(settings.model_for, get_args(Role))):
         given = settings.openai_api_key or settings.openai_base_url
         if name and provider_of(name)[0] == "openai" and not given:

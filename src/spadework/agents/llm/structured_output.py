@@ -1,4 +1,4 @@
-"""Request an answer of a given shape, and find it in the reply."""
+"""Request answers that fit a JSON schema, and find them in the replies."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _THOUGHT_BEGINS = re.compile(
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)(?:(?!<\|message\|>).){0,100}<\|message\|>", re.DOTALL)
 _MARKS = re.compile(r"<[|｜][^|｜<>]{1,40}[|｜]>|</?s>|<eos>")
 _BEGINS = re.compile(r"[{\[]")
-#: Repairable faults of near-JSON: single quotes, trailing commas and Python's constants.
+#: Repairable faults in almost valid JSON: single quotes, trailing commas and Python's constants.
 _LOOSE = re.compile(
     r"""("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)'|(,)(?=\s*[}\]])|\b(None|True|False)\b""", re.DOTALL
 )
@@ -200,7 +200,7 @@ def _unwrapped(value: Any, answer: type[BaseModel]) -> Any:
 
 
 def _mend(value: Any, fault: Any) -> bool:
-    """Fix one fault in `value`. Return whether anything changed."""
+    """Fix one validation error in `value`. Return whether anything changed."""
     *way, last = fault["loc"] or (None,)
     given = fault["input"]
     held = _values(given) if isinstance(given, str) and fault["type"] != "string_type" else []

@@ -49,7 +49,7 @@ _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 
 
 class Known:
-    """A text, and cached values that are derived from it."""
+    """A text, with cached values derived from it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -67,12 +67,12 @@ class Known:
 
     @cached_property
     def bare(self) -> str:
-        """The text as returned by `bare`."""
+        """The text without whitespace, backslashes and shell prompts."""
         return bare(self.text)
 
     @cached_property
     def unmarked(self) -> str:
-        """The text as returned by `strip_marks`."""
+        """The text without whitespace, backslashes, shell prompts, backticks and asterisks."""
         return strip_marks(self.text)
 
     @cached_property
@@ -98,7 +98,7 @@ class Known:
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
-        """The figures with their scales and units."""
+        """The figures in the text, with their scales and units."""
         return figures(self.text, self.code)
 
     @cached_property
@@ -120,7 +120,9 @@ class Known:
 
 
 def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
-    """Return the words, in lower case, of the names in `text` that `there` abbreviates."""
+    """Return the lowercase words of the names in `text` that appear as initials ("UK") in one of
+    the texts `there`.
+    """
     found = set()
     for name in _NAMES.findall(text):
         short = r"\.?".join(re.findall(r"\b[A-Z]", name))
@@ -187,9 +189,9 @@ def reason_to_refuse(
     question: Known,
     code: str = "",
 ) -> str:
-    """Return why a sentence must be removed, or "" if it may stay. It must cite evidence. The cited
-    `pages` or the question must contain its addresses and inline code. Inline code may also
-    occur in `code`, the report's own code.
+    """Return why a sentence must be removed, or "" if it may stay. A sentence must cite evidence.
+    Its addresses and inline code must occur in the cited `pages` or the question. Inline code
+    may also occur in `code`, the report's own code.
     """
     if not cited:
         return "It cites no evidence."
@@ -242,8 +244,8 @@ def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -
     """
     line = " ".join(heading.split())
     words = line.split()
-    # Lowercase the first word, or all words of a heading in title case. Keep words with inner
-    # capitals.
+    # Lowercase the first word, or all words of a heading in title case, so that they are not taken
+    # for names. Keep words with inner capitals.
     titled = sum(word[:1].isupper() for word in words[1:]) > len(words[1:]) / 2
     said = " ".join(
         w.lower() if w[1:] == w[1:].lower() and (titled or not n) else w
@@ -253,8 +255,8 @@ def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -
 
 
 def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -> str:
-    """Return a note for the judging model on doubtful figures, names and relations, or "" if there
-    are none. `home` is the report's language.
+    """Return a note for the judging model on figures, names or relations in a sentence that the
+    quotes lack, or "" if there are none. `home` is the report's language code.
     """
     if sentence.code:
         return ""
@@ -288,7 +290,9 @@ def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
 
 
 def about(cited: Sequence[Evidence]) -> Known:
-    """Combine the metadata of entries into one text, with dates in several forms."""
+    """Combine the metadata and claims of evidence entries into one text, with dates in several
+    forms.
+    """
     dates = sorted({e.published_at for e in cited if e.published_at})
     told = [
         *dict.fromkeys(f"{e.title}\n{e.heading}\n{e.author}\n{e.url}\n{e.claim}" for e in cited),
@@ -344,8 +348,8 @@ def _singular(name: str) -> str:
 
 
 def _opening_words(said: str, code: str) -> set[str]:
-    """Return the words that begin a sentence and might be names. Ignore words before a comma or
-    colon ("Meanwhile,"), which are rarely names.
+    """Return the lowercase words that begin a sentence and might be names. Ignore those followed by
+    a comma or colon ("Meanwhile,"), which are rarely names.
     """
     known = language(code)
     ordinary = known.stop | known.starters | known.leans

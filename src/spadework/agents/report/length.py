@@ -22,8 +22,8 @@ _TOGETHER = ("item", "row", "cells", "code")
 def shorter(
     section: Section, asked: str, ledger: Mapping[str, Evidence], repeated: Collection[str] = ()
 ) -> Section:
-    """Cut a section to the half of its passages most relevant to the question `asked`. Passages
-    whose sentences are all in `repeated` are always dropped.
+    """Keep only the half of a section's passages that is most relevant to the question `asked`.
+    Passages whose sentences are all in `repeated` are always dropped.
     """
     passages = _passages(section.sentences, ledger)
     code = spoken(asked)
@@ -60,8 +60,8 @@ def _passages(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> list[
 def longer(
     section: Section, ledger: Sequence[Evidence], texts: Mapping[str, PageText], first: int
 ) -> tuple[Section, list[Evidence]]:
-    """Return a longer version of a section, and any new ledger entries that it cites. These are
-    numbered from `first`, and quote the sentences next to the section's quotes.
+    """Return a longer version of a section, and any new ledger entries that it cites. The new
+    entries are numbered from `first`, and quote the sentences next to the section's quotes.
     """
     own = [e for e in ledger if e.topic == section.heading]
     told = {id_ for one in section.sentences for id_ in one.evidence_ids}

@@ -24,7 +24,7 @@ _ARROW = "→|->|⟶"
 _ONE = rf"[eE]\d{{1,9}}\s*(?:[-–—]\s*[eE]?\d{{1,9}})?\s*(?:{_ARROW})?"
 _LOOSE = re.compile(rf"[\[【]\s*({_ONE}(?:\s*[+,;/&]\s*{_ONE})*)\s*[\]】]")
 _RANGE = re.compile(r"[eE](\d+)(\s*[-–—]\s*[eE]?(\d+))?")
-#: Text between two citation marks in the same sentence: a separator or a short word ("and").
+#: A citation mark, and the separator or short word ("and") that joins it to the next one.
 _JOINED = re.compile(
     rf"({MARK_IDS})\s*(?:[,;&]|[^\W\d_]{{1,3}}(?=\s*{MARK_IDS}\s*(?:[.!?;]|$)))\s*(?=\[\s*E\d)"
 )
@@ -84,8 +84,8 @@ class _Made:
     parts: list[Part] = field(default_factory=list)
 
     def goes_on(self, first: int) -> Part | None:
-        """Find the numbered list that a list starting at `first` continues. Remove it from `parts`
-        and return it, or return None if there is none. Any parts after it join its last item.
+        """Remove from `parts` the numbered list that a list starting at number `first` continues.
+        Return the removed list, or None if there is none. Parts after it join its last item.
         """
         forms = [part.form for part in self.parts]
         if first < 2 or "steps" not in forms:
@@ -132,8 +132,8 @@ def section_of(heading: str, markdown: str) -> Section:
 
 
 def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
-    """Return the sentence `before` with its code replaced by `text`, which is code without a
-    fence. Return () if `text` contains no code.
+    """Return `before`, a sentence of code, with its code replaced by the unfenced code in `text`.
+    Return () if `text` contains no code.
     """
     ids = _ids_in(text)
     code = _MARKS.sub("", text).strip("`\n")
@@ -337,7 +337,7 @@ def _fence(code: Sentence) -> str:
 
 
 def parts_of(section: Section) -> Iterator[tuple[Part, list[tuple[Sentence, ...]]]]:
-    """Yield each layout part (such as a list) of a section with its sentences, grouped by item.
+    """Yield each layout part of a section, such as a list, with its sentences grouped by item.
     Sentences that no model laid out become paragraphs.
     """
     at = 0

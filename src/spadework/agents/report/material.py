@@ -1,4 +1,4 @@
-"""Provide the ledger entries and pages for writing and checking reports."""
+"""Prepare the evidence and pages used to write and check reports."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.web.urls import domain_of
 from spadework.values import Evidence, Section, Sentence
 
-#: The maximum number of characters of a quote shown instead of a missing claim, and of code shown
-#: after a claim.
+#: Maximum characters to show of a quote if an entry has no claim, and of code after an entry's
+#: claim.
 LINE_CHARS, CODE_CHARS = 220, 100
 
 
@@ -46,9 +46,9 @@ class Entry(NamedTuple):
 
 
 def entries_of(evidence: Sequence[Evidence], *, around: bool = False) -> list[Entry]:
-    """Return the entries to show in one prompt, without repeating text. If `around` is true, they
-    include the sentences before and after the quotes. Otherwise, prose includes them only where
-    a sentence refers back ("However, …").
+    """Return evidence as entries for one prompt, without repeated text. With `around`, each entry
+    includes the sentences before and after its quote. Otherwise, entries of prose include them
+    only where a sentence refers back ("However, …").
     """
     pages, made, told = dict[str, Evidence](), list[Entry](), defaultdict[str, str](str)
     for e in evidence:
@@ -100,7 +100,9 @@ def page_line(*parts: str) -> str:
 
 
 def speaks_of(evidence: Evidence, must: str) -> bool:
-    """Return whether an entry has every content word of `must`, an aspect an answer must cover."""
+    """Return whether an entry contains every content word of `must`, an aspect that the answer must
+    cover.
+    """
     code = spoken(must)
     said = stems(f"{evidence.title} {evidence.heading} {evidence.claim} {evidence.quote}", code)
     return stems(must, code) <= said
@@ -154,8 +156,8 @@ def _saying_more(claims: Iterable[str]) -> Iterator[str]:
 
 
 def lines_of(evidence: Iterable[Evidence]) -> list[str]:
-    """Format entries as lines, grouped under their page's title, heading and date. Each line has an
-    entry's id and its claim or shortened quote. Column names are left out.
+    """Format entries as lines, grouped under a line with their page's title, heading and date. An
+    entry's line has its id, and its claim or shortened quote. Column names are left out.
     """
     placed: dict[str, list[str]] = defaultdict(list)
     for e in evidence:
@@ -208,7 +210,9 @@ class Material:
         )
 
     def unfounded(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
-        """Return a note on the sentence's figures, dates or names that no cited page has, or ""."""
+        """Return a note on figures, dates or names in the sentence that are on no cited page, or
+        "".
+        """
         there = [*self._pages(cited), Known(self.question)]
         # A conclusion may use names from the code in the report, so they count as known.
         known = [*there, Known(self.code)] if sentence.inferred else there

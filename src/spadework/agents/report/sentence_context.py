@@ -10,7 +10,7 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.sentences import leads, sentences
 from spadework.values import Part, Section, Sentence
 
-#: The maximum number of words in a purely introductory line.
+#: Maximum words in a purely introductory line.
 LEAD_WORDS = 8
 
 
@@ -19,10 +19,10 @@ class Place:
     """A sentence's position in the layout of its section. Other sentences are given by index.
     - `after`: the preceding sentence, or None.
     - `row`: for a sentence in a table cell, the sentences in its row label.
-    - `column`: the name of the cell's column.
+    - `column`: the name of the cell's column, or None outside table cells.
     - `opens_row`: whether the sentence is a row label.
     - `ahead`: the sentences that this sentence can introduce.
-    - `alone`: whether the sentence has no context because rules laid it out.
+    - `alone`: whether rules, not a model, laid out the sentence, so that it has no context.
     """
 
     after: int | None = None
@@ -62,12 +62,14 @@ class Stated:
 
     @property
     def in_order(self) -> str:
-        """The text, with its row and column, for a reader who has seen the preceding sentences."""
+        """The sentence, with its row and column if it is in a table cell, for a prompt that shows a
+        section's sentences in order.
+        """
         return f"{self.row}: {self.sentence.text}" if self.row else self.sentence.text
 
     @property
     def in_words(self) -> str:
-        """The text with its context, for a reader who sees nothing else."""
+        """The sentence with the context that a reader needs to understand it alone."""
         if self.row:
             return f"{self.row}: {self.sentence.text}"
         if self.label:
@@ -76,7 +78,7 @@ class Stated:
 
     @property
     def for_judge(self) -> str:
-        """The text for a judging model, with the preceding sentence if there is one."""
+        """The sentence and its context, for a judging model. An empty `before` is left out."""
         return f"{self.in_words} (it comes after “{self.before}”)" if self.before else self.in_words
 
     @property
@@ -154,7 +156,9 @@ def _before(section: Section) -> dict[int, int]:
 
 
 def dangling_leads(section: Section, gone: Container[int]) -> set[int]:
-    """Return the positions of introductory lines left with nothing to introduce."""
+    """Return the positions of introductory lines that introduce nothing once the sentences at the
+    positions `gone` are removed.
+    """
     return {
         n
         for n, (one, place) in enumerate(zip(section.sentences, places(section), strict=True))
@@ -184,8 +188,8 @@ def places(section: Section) -> tuple[Place, ...]:
 
 
 def _in_line(part: Part, next_: int, made: list[Place], last: int | None) -> int | None:
-    """Append a `Place` to `made` for each sentence of a part. Return the index of the sentence that
-    the next part may continue, or None.
+    """Append a `Place` to `made` for each sentence of a layout part. Return the index of the
+    sentence that the next part may continue, or None.
     """
     end = len(made) + sum(part.takes)
     before = last

@@ -37,8 +37,7 @@ def read_one(page: str, settings: Settings, level: int, *, as_json: bool) -> Non
         raise SettingsError("Say what to read: an address or a file.")
     read = asyncio.run(_read(page, settings, level))
     if as_json:
-        # The value of `trafilatura` is always false, because spadework's own reader reads every
-        # page.
+        # Always false, because spadework's own reader reads every page.
         facts = read.model_dump(mode="json") | {"trafilatura": False}
         say_json(json.dumps(facts, ensure_ascii=False))
     else:
@@ -224,7 +223,7 @@ def _head(page: Page) -> str:
 
 def _name(page: Page) -> str:
     readable = re.sub(r"[^\w.-]+", "-", page.url.partition("://")[2])[:_NAME_CHARS].strip("-.")
-    # Two pages can have the same text, and URLs that begin alike. So hash the whole URL.
+    # Pages can share their text and the beginning of their URLs, so hash the whole URL.
     own = hashlib.sha256(page.url.encode(errors="replace")).hexdigest()[:8]
     return f"{readable}-{own}.md"
 

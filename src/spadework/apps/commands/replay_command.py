@@ -11,15 +11,15 @@ from spadework.apps.outputs import Output, print_report, write_output
 from spadework.sessions.replay import Replayed, replay
 from spadework.settings import Settings
 
-#: The maximum number of requests without a recorded answer to list. If the plan has changed, this
-#: can be all requests.
+#: Maximum number of unrecorded requests to list. If the plan has changed, all requests can be
+#: unrecorded.
 MOST_LINES = 20
 _LATE = "The session ran out of time in the middle of a step, which a replay cannot reproduce."
 
 
 def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) -> int:
-    """Replay a session, and print its report or write it to the file `to`. Return the exit code.
-    Without a `model`, it is 1 if the report differs or a recorded answer is missing, else 0.
+    """Replay a session, and print its report or write it to the file `to`. Return the exit code: 1
+    if, without a `model`, the report differs or a recorded answer is missing, else 0.
     """
     output = Output(to).check()
     roles = dict.fromkeys(("model", "judge_model", "writer_model"), model)

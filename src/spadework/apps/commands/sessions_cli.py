@@ -181,7 +181,7 @@ def bring_recording(home: Path, session_id: str) -> None:
 
 
 def bring_list(home: Path) -> None:
-    """Fetch the list of the sessions on all machines, if a database is set."""
+    """Fetch the list of sessions on all machines, if a database is set."""
     if VARIABLE in os.environ:
         asyncio.run(shared_backend().know_all(settings_from(home=home), None))
 

@@ -23,7 +23,7 @@ def print_statistics(home: Path, as_json: bool) -> None:
 
 @contextmanager
 def _without_collecting() -> Iterator[None]:
-    """Pause garbage collection, which would take a third of the time."""
+    """Pause garbage collection, which would take a third of the command's time."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -68,7 +68,7 @@ def _sessions(shown: Sequence[Figures]) -> list[str]:
 
 
 def by(makers: Mapping[str, int]) -> str:
-    """Format writers or judges with their sentence counts, in descending order of count."""
+    """Format writers or judges, each with its number of sentences, highest first."""
     most = sorted(makers.items(), key=lambda maker: -maker[1])
     return ", ".join(f"{name} ({count})" for name, count in most) or "-"
 

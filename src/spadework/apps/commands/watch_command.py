@@ -73,7 +73,7 @@ def watch(
         say_json(found.model_dump_json()) if as_json else say(found.markdown())
         if webhook:
             asyncio.run(changes.post(webhook, found))
-        if feed:  # last, so that a failed webhook adds no entry
+        if feed:  # last, so that a failed webhook adds nothing to the feed
             changes.write_feed(feed, found)
     changes.mark_told(settings.home, found.session_id)
 

@@ -78,7 +78,8 @@ async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
     except asyncio.CancelledError:
         await _stop_task(following)
         there = await backend_of(session.settings).cancel(session)
-        if session.brief.kind == "research" and not there:  # other sessions close themselves
+        # Other kinds of session record their own end.
+        if session.brief.kind == "research" and not there:
             with suppress(OSError):
                 await asyncio.to_thread(end, session.folder, Ended(how="cancelled"))
         raise
@@ -203,15 +204,15 @@ class ToolContext:
 
     @property
     def form_tokens(self) -> int:
-        """The maximum number of tokens in each form of an output (text and structured content)."""
+        """The maximum tokens in each form of an output (text and structured content)."""
         return ANSWER_TOKENS // 2 - ROOM_TOKENS
 
 
 #: The session id that stands for the newest session.
 LATEST = "latest"
-#: Tokens reserved for titles, addresses and hints.
+#: Tokens reserved in each form of an answer for titles, addresses and hints.
 ROOM_TOKENS = 400
-#: The maximum number of tokens in an answer's text and structured content together.
+#: Maximum tokens in an answer's text and structured content together.
 ANSWER_TOKENS = 20_000
 
 Call = Context[ToolContext, Any]

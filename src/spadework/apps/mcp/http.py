@@ -53,8 +53,8 @@ def mcp_routes(settings: Settings) -> Mounted:
 
 
 class _Watched:
-    """Adds to each request's scope the events that end its tool calls. Older protocol versions do
-    not report that a client disconnected.
+    """Adds to each request's scope the events that end its tool calls, because older protocol
+    versions do not report that a client disconnected.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -63,7 +63,7 @@ class _Watched:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         left = asyncio.Event()
         scope[ENDS] = {LEFT: left}
-        # An app that serves only MCP has no `server` object that signals its shutdown.
+        # An app that serves only MCP has no `server` object to signal its shutdown.
         if server := getattr(scope["app"].state, "server", None):
             scope[ENDS][STOPPED] = server.owner.closing
         if name := user_of(scope).name:

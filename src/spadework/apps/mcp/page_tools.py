@@ -36,7 +36,7 @@ from spadework.sessions.search_only import SEARCH_SECONDS, Looked, Ranked, hits_
 from spadework.values import Page
 from spadework.visible import one_line
 
-#: Maximum fraction of an output's tokens for links.
+#: Maximum fraction of an output's tokens to spend on links.
 LINKS_SHARE = 0.1
 LINK_CHARS = 100
 

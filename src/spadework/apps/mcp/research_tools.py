@@ -50,7 +50,7 @@ from spadework.tools.export.compressed import Compressed, compress_result
 from spadework.values import CoveredTopic, Problem, Result, Side, Source, Unread
 from spadework.visible import one_line
 
-#: Maximum fraction of an output's tokens for each list.
+#: Maximum fraction of an output's tokens to spend on each list.
 LIST_SHARES = {"topics": 0.12, "conflicts": 0.1, "unread": 0.1, "problems": 0.1}
 LINE_CHARS, MOST_GAPS = 240, 5
 _AS_IT_IS = (
@@ -123,7 +123,9 @@ def _session(query: str, session_id: str, settings: Settings, follows: str, wish
 
 
 def _answer(result: Result, door: ToolContext) -> CallToolResult:
-    """Convert a research result to a tool result. A run that failed or read nothing is an error."""
+    """Convert a research result to a tool result. A run that failed, or read nothing because
+    searches failed, is an error.
+    """
     in_vain = not result.sources and any(problem.stage == "search" for problem in result.problems)
     failed = result.status == "failed" or (in_vain and result.status != "time_limited")
     folder = result.session_dir if door.local else ""

@@ -265,7 +265,7 @@ INSTRUCTIONS = (
     " a report, cite its numbered sources."
 )
 
-#: Key in the ASGI scope under which the events that end a tool call early are stored.
+#: Key in the ASGI scope for the events that end a tool call early.
 ENDS = "spadework.ends"
 
 #: Each tool's title, whether it is read-only, and whether it reaches the web.
@@ -280,7 +280,7 @@ _TOOLS: dict[Callable[..., Any], tuple[str, bool, bool]] = {
 
 _READING = ("get_session_data",)
 
-#: Methods that the library advertises but this server lacks.
+#: Methods that the MCP SDK advertises but this server lacks.
 _NOT_OFFERED = ("prompts/list", "prompts/get")
 
 _ARGUMENTS = {

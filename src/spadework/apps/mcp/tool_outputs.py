@@ -240,7 +240,7 @@ def build_answer(
 
 M = TypeVar("M", bound=BaseModel)
 
-#: Maximum fraction of a shortened text that is also cut off so that it ends at a paragraph, line or
+#: A shortened text may lose at most this further fraction, so that it ends at a paragraph, line or
 #: word break.
 SEARCHED_SHARE = 0.2
 

@@ -68,7 +68,7 @@ async def remember(settings: Settings, answer: str, session_id: str) -> None:
     if not noted:
         try:
             await asyncio.to_thread(_write, settings.home / FOLDER / known, session_id)
-        except OSError as error:  # this only prevents follow-ups to the answer
+        except OSError as error:  # without the record, only follow-ups to the answer fail
             _LOG.warning("The answer of session %s could not be recorded: %s", session_id, error)
 
 
@@ -121,7 +121,9 @@ MOST_AT_ONCE = 100
 
 
 def openai_routes(runs_of: RunsOf = lambda request: web_of(request).runs) -> list[BaseRoute]:
-    """Return the API's routes, without access checks. `runs_of` returns the sender's runs."""
+    """Return the API's routes, without access checks. `runs_of` returns the runs of a request's
+    sender.
+    """
     door = Door(runs_of)
     return [
         Route("/v1/models", models),

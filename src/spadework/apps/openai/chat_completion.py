@@ -45,8 +45,8 @@ def most_words(most_tokens: int) -> int:
 
 
 async def shorten(result: Result, most_tokens: int) -> Result:
-    """Return the result with its report cut to at most `most_tokens` tokens, or uncut if this is 0.
-    The report is cut between blocks, and its list of sources keeps only the sources still cited.
+    """Return the result with its report cut to at most `most_tokens` tokens (0 means no limit). The
+    report is cut between blocks, and its list of sources keeps only the sources still cited.
     """
     if not most_tokens:
         return result
@@ -132,7 +132,7 @@ def head_of(name: str, model: str) -> dict[str, Any]:
 def completion(
     head: dict[str, Any], message: dict[str, Any], end: str, used: Usage
 ) -> dict[str, Any]:
-    """Build a whole completion."""
+    """Build a non-streamed completion."""
     choice = {"index": 0, "message": message, "finish_reason": end, "logprobs": None}
     whole = {"object": "chat.completion", "choices": [choice], "usage": used_tokens(used)}
     return head | whole

@@ -73,7 +73,7 @@ class Message(BaseModel):
     content: str | list[Part] | None = None
 
     def words(self) -> str:
-        """Return the message's text, with names for other parts ("[image]")."""
+        """Return the message's text, with the types of other parts in brackets ("[image]")."""
         if isinstance(self.content, list):
             return "\n".join(part.words() for part in self.content)
         return self.content or ""
@@ -153,7 +153,9 @@ class ChatRequest(BaseModel):
             raise Refused("n must be 1: each question gets one report.", param="n")
 
     def check_research(self, question: str) -> None:
-        """Raise Refused if the question is missing or too long, or no report is wanted."""
+        """Raise Refused if the question is missing or too long, or if the request requires a
+        function call or output other than text.
+        """
         if not question:
             raise Refused(
                 "There is no question. The user's last message must contain one.", param="messages"
@@ -197,8 +199,8 @@ class ChatRequest(BaseModel):
         return "\n\n".join(filter(None, said))
 
     def question(self) -> tuple[str, list[str], str]:
-        """Return the user's last message, the user's earlier messages, and the assistant's answer
-        that the last message follows. Raises Refused if the last message has no text.
+        """Return the user's last message, the user's earlier messages, and the assistant's last
+        answer before it. Raises Refused if the last message has no text.
         """
         said = [m.words() if m.role == "user" else "" for m in self.messages]
         asked = [i for i, words in enumerate(said) if words.strip()]

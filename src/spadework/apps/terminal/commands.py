@@ -115,7 +115,9 @@ def how_to_answer() -> str:
 
 
 def choice(options: Sequence[str], line: str) -> str | None:
-    """Return the option whose number was typed (None if there is none), or else the text."""
+    """Return the option whose number was typed, or None if no option has that number. Return any
+    other text as it is.
+    """
     said = one_line(line, 2_000)
     if not options or not said.rstrip(".").isdecimal():
         return said

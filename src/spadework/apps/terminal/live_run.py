@@ -101,7 +101,7 @@ class Lines:
         """Do nothing: there is no view to resume."""
 
     async def close(self) -> None:
-        """Print the last summary."""
+        """Print the final summary of searches and pages."""
         self._sum_up()
 
 
@@ -283,7 +283,9 @@ async def _ignore_cancel(*tasks: asyncio.Task[object] | asyncio.Task[None]) -> N
 
 
 def run(session: Session, output: Output) -> int:
-    """Run a session, print its result and return the exit code, or raise SystemExit."""
+    """Run a session, print its result and return the exit code. Raises SystemExit if the user
+    leaves the run or the disk fails.
+    """
     # Outside the run, treat SIGTERM like Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     # Run time counts from the start of the process.

@@ -66,7 +66,7 @@ class Material:
 def material(
     *, most: int, minutes: float, asked_for: bool, tell: Callable[[str], None]
 ) -> Material | None:
-    """Read standard input, or return None if it is blank or not a pipe or file.
+    """Read standard input. Return None if it is blank, or is neither a pipe nor a file.
 
     If `asked_for`, wait for input for up to half of the run's `minutes`. Otherwise, stop after a
     short silence. `tell` receives a note if the input does not arrive or end in time.

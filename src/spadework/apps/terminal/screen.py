@@ -1,4 +1,4 @@
-"""Terminal capabilities, and a panel that is redrawn in place at the bottom."""
+"""Terminal capabilities, and a panel redrawn in place at the bottom of the terminal."""
 
 from __future__ import annotations
 

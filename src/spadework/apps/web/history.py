@@ -113,8 +113,7 @@ def _page(folder: Path, content_hash: str) -> tuple[str, list[Evidence]]:
     return text, [e for e in read_ledger(folder) if e.content_hash == content_hash]
 
 
-#: Maximum number of sessions listed, and of earlier reports shown. Older sessions and reports can
-#: be opened only by URL.
+#: Maximum sessions listed, and maximum earlier reports shown. Older ones can be opened only by URL.
 MOST_LISTED, MOST_VERSIONS = 100, 20
 
 DAYS_NAMED = 7

@@ -1,4 +1,4 @@
-"""Listening sockets, HTTP timeouts and operating routes."""
+"""Listening sockets, HTTP timeouts, and routes for health checks and metrics."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def open_listener(host: str, port: int, *, both: bool = False) -> socket.socket:
         family = min(found[0] for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         both = both and family == socket.AF_INET6 and socket.has_dualstack_ipv6()
         made = socket.create_server((host, port), family=family, dualstack_ipv6=both)
-        # Mark the socket as TCP, because asyncio disables Nagle's algorithm, which can delay data
-        # by 40 ms, only on sockets marked in this way.
+        # asyncio disables Nagle's algorithm, which can delay data by 40 ms, only on sockets marked
+        # as TCP.
         return socket.socket(family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
     except UnicodeError:
         raise SettingsError(

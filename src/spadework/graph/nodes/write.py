@@ -45,13 +45,13 @@ def drop_unfounded_labels(section: Section, material: Material) -> Section:
 
 
 def cited_by(section: Section, material: Material) -> list[Evidence]:
-    """Return the entries that a section cites, or its topic's entries if it cites none."""
+    """Return the evidence that a section cites, or all evidence on its topic if it cites none."""
     topic = [e for e in material.ledger.values() if e.topic == section.heading]
     return _cited_evidence(section, material) or topic
 
 
 def closest_entries(failed: Sequence[Sentence], own: Section, material: Material) -> list[Evidence]:
-    """Return the entries cited by failed sentences, and similar ones on the same topics."""
+    """Return the evidence that the failed sentences cite, and similar evidence on their topics."""
     known = merged([*material.ledger.values()])
     chosen = [known[id_] for one in failed for id_ in one.evidence_ids if id_ in known]
     topics = {e.topic for e in cited_by(own, material)}
@@ -74,7 +74,8 @@ PLAIN = ("fact",)
 BESIDE = 3
 #: Maximum fraction of the writing time to spend on finding disagreements between sources.
 COMPARING = 0.2
-#: An outline is made only if there is time for this many calls, each as long as the planning call.
+#: An outline is made only if there is time for this many model calls, each as long as the call that
+#: made the plan.
 LEAST_CALLS = 3
 
 
@@ -150,7 +151,7 @@ def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) 
 async def find_disputes(
     context: SessionContext, state: ResearchState, texts: Mapping[str, str]
 ) -> tuple[list[Conflict], list[Problem]]:
-    """Return the disagreements in the ledger, and a problem if time ran out. `texts` maps content
+    """Return the disagreements between sources, and a problem if time ran out. `texts` maps content
     hashes to page texts.
     """
     compare = partial(_disputes, state["plan"], proofs(state), state.get("pages", {}), texts)

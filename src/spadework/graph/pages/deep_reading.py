@@ -37,8 +37,8 @@ from spadework.values import Evidence, Page, Passage, Plan, Problem, Topic, Unre
 
 #: Fraction of the assessment time to spend on reading pages. The rest is for judging topics.
 READING = 0.7
-#: When quotes are added to the ledger, the time left is divided by the number of remaining topics
-#: plus this number.
+#: Each topic's quotes may be added to the ledger for this long: the time left, divided by the
+#: number of remaining topics plus this number.
 ENTERED = 3
 
 Place = tuple[str, int, int]
@@ -147,8 +147,8 @@ def shares_of(
     texts: Mapping[str, PageText],
     room: tuple[int, int],
 ) -> list[list[Served]]:
-    """Split the distinct passages of all topics into shares, one per model call. `room` holds two
-    token limits: one for each share, and one for all shares together.
+    """Split the distinct passages of all topics into shares, one per model call. `room` holds the
+    maximum tokens per share and in total. Passages that do not fit are left out.
     """
     window, most = room
     served: dict[Place, list[int]] = {}
@@ -204,15 +204,17 @@ def _pack_shares(pages: Sequence[Sequence[tuple[Served, int]]], window: int) -> 
 
 REFLECTION_CHARS = 6_000
 REFINED_PAGES = 4
-#: The last round in which the model reflects on the first pages. Later rounds search for what is
-#: missing anyway.
+#: The last round in which the model reflects on the pages just read. Later rounds search for what
+#: is missing anyway.
 FIRST = 1
 
 
 async def looked_again(
     context: SessionContext, state: WorkerState, drafts: list[Page], emit: Emit
 ) -> tuple[list[Page], list[Unread], list[Problem]]:
-    """Have the model reflect on the first pages, and search once more if it proposes a query."""
+    """Have the model reflect on `drafts`, the pages just read. If it proposes a query, search once
+    more. Return all pages, the hits that could not be read, and the problems.
+    """
     task = state["task"]
     if not context.deep or context.model is None or not drafts or task.round > FIRST:
         return drafts, [], []

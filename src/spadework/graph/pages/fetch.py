@@ -71,7 +71,9 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
 
 
 async def fetch_recorded(context: SessionContext, request: Request, fetch: Fetch) -> Fetched:
-    """Return the response of `fetch` after recording and charging it. Raises FetchError."""
+    """Return the response of `fetch`, after recording it and adding the fetches to the budget.
+    Raises FetchError.
+    """
 
     async def ask(tape: Tape) -> Fetched:
         made: Sequence[Attempt] = (Attempt(),)  # Used if the fetch is cancelled.
@@ -123,7 +125,9 @@ async def _keep(context: SessionContext, fetched: Fetched, extracted: Extracted)
 
 
 async def from_knowledge(context: SessionContext, url: str, since: datetime | None) -> Page | None:
-    """Return the page if an earlier run fetched it after `since`, else None."""
+    """Return the page if an earlier run fetched it after `since`. Otherwise, or if `since` is None,
+    return None.
+    """
 
     async def work() -> Kept | None:
         entry = await context.page_cache.page(url, since)
@@ -198,7 +202,7 @@ async def _read_attachment(context: SessionContext, path: Path, url: str) -> Pag
     async def ask(tape: Tape) -> Extracted:
         try:
             found = await asyncio.to_thread(path.stat)
-            if not S_ISREG(found.st_mode):  # A pipe or device may never end.
+            if not S_ISREG(found.st_mode):  # Reading a pipe or device might never end.
                 raise FetchError("it is not a file")
             if found.st_size > most:
                 raise TooLarge(f"it has more than {most} bytes")

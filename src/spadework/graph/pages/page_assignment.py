@@ -54,7 +54,7 @@ class PageAssignment:
     ) -> tuple[frozenset[str], frozenset[str]]:
         """Return this topic's pages, and the pages assigned only to other topics (empty if
         `How.own` is false). Wait up to `seconds` (at most ASSIGN_SECONDS) for the requests of
-        all topics. A later request gets the pages that the rules still allow.
+        all topics. A topic whose request comes later gets pages that the rules still allow.
         """
         self._wishes[topic] = wish
         if self._wishes.keys() >= set(self._among):
@@ -66,8 +66,8 @@ class PageAssignment:
                 ) or await self._await_full(stop, min(ASSIGN_SECONDS, seconds))
         gone = {url for urls in self._dealt.values() for url in urls}
         others = frozenset(gone - {*self._dealt.get(topic, ())}) if self._how.own else frozenset()
-        # A worker resumed after a crash might not find its assigned pages again. It is then
-        # assigned other pages.
+        # If a worker resumed after a crash does not find its assigned pages again, it gets other
+        # pages.
         mine = frozenset(url for url in self._dealt.get(topic, ()) if url in wish[0])
         return mine or self._others_pages(wish, gone), others
 
@@ -93,8 +93,8 @@ class PageAssignment:
             wishes = {name: self._wishes[name] for name in names if name in self._wishes}
             return assign_pages(wishes, self._how)
 
-        # A stopped run does not wait for the page requests of all workers, so its incomplete
-        # assignment is not recorded.
+        # A stopped run does not wait for all page requests, so its incomplete assignment is not
+        # recorded.
         if stop.is_set():
             return await work()
         return await self._journal.once("deal", self._key, Assignment, work)

@@ -1,4 +1,4 @@
-"""Send a query to a provider through the journal, and rank the hits."""
+"""Send a query to a provider, record the exchange in the journal, and rank the hits."""
 
 from __future__ import annotations
 
@@ -70,7 +70,9 @@ SNIPPET_CHARS = 2_000
 async def search_one(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit] | Problem:
-    """Return the provider's ranked hits, or a problem. Drop the age limit if it leaves no hits."""
+    """Return the provider's ranked hits, or a problem. If there are none, search without the age
+    limit.
+    """
     try:
         hits = await _hits(context, provider, query, seconds)
         if not hits and _may_be_older(query):
@@ -121,8 +123,8 @@ async def _hits(
 
     async def work() -> list[Hit]:
         hits = await context.journal.exchange(request, ask, read)
-        # Cache the hits only after charging for them. Otherwise, a run that was stopped before the
-        # charge would get the hits from the cache for free when resumed.
+        # Cache the hits only after charging for them. Otherwise, a run stopped before the charge
+        # would get them for free when resumed.
         if new:
             await context.search.keep(provider, query, hits, limit=limit)
         return hits
@@ -178,7 +180,7 @@ def _of_any_age(query: Query) -> Query:
 
 
 def ranked_hits(hits: Sequence[Hit], query: Query) -> list[Hit]:
-    """Return the readable hits with their relevance to the query."""
+    """Return the hits with web or library addresses, rated by their relevance to the query."""
     terms = query_terms(query.text)
     return [
         _rank_hit(hit, query, terms)

@@ -77,8 +77,8 @@ async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "
 async def run_check(
     name: str, trying: Awaitable[str | Check], seconds: float, hint: str = ""
 ) -> Check:
-    """Await `trying`, and return the check that it returns. If it returns text instead, return a
-    successful check with that text.
+    """Return the check that `trying` returns. Text becomes a successful check, and an error or
+    timeout becomes a failed check.
     """
     found = await attempt(name, trying, seconds, hint)
     return found if isinstance(found, Check) else Check(state="works", text=found)
@@ -92,7 +92,7 @@ MOST_BYTES, MOST_NAMED = 1_000_000, 3
 
 
 async def model_servers(seconds: float) -> list[Check]:
-    """Return a hint for each model server on this machine."""
+    """Return a hint to use each model server that runs on this machine."""
     found = await asyncio.gather(
         *(_answer(f"http://127.0.0.1:{port}/v1/models", seconds) for port in MODEL_PORTS)
     )
@@ -166,7 +166,7 @@ _FULL = tuple(getattr(errno, name) for name in ("ENOSPC", "EDQUOT") if hasattr(e
 
 
 async def system(settings: Settings) -> list[Check]:
-    """Report the versions of Python and the system, and the proxy and certificates."""
+    """Report the versions of Python and the system, and which proxy and certificates are used."""
     said = [f"Python {platform.python_version()} on {platform.system()}"]
     try:
         if proxy := proxy_for(WEB):
@@ -256,7 +256,7 @@ async def _check_embeddings(settings: Settings) -> str:
 
 #: Seconds for which a result is reused, to limit the number of checks.
 FRESH_SECONDS = 2.0
-#: This text is shown instead of the home folder's path, because the path is private.
+#: Shown instead of the home folder's path, which is private.
 _HOME = "the home"
 
 

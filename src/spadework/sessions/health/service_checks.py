@@ -37,7 +37,9 @@ _LATE = "The server may be busy or loading its model. Try again, or set another 
 
 
 async def models(settings: Settings) -> list[Check]:
-    """Check each model in use. Without a model, return hints for local servers."""
+    """Check each model in use. Without a model, return hints to use the model servers on this
+    machine.
+    """
     loop = asyncio.get_running_loop()
     until = loop.time() + HEALTH_SECONDS
     default = await attempt("The model server", default_model(settings), HEALTH_SECONDS, _LATE)
@@ -79,15 +81,15 @@ def _mend(place: Place) -> str:
     return "Check that the server at OPENAI_BASE_URL is running and has the model."
 
 
-#: Maximum pages to try. Each comes from a different host, so that the check does not fail because
-#: of one site that blocks all clients.
+#: Maximum pages to try. Each comes from a different host, so that one site that blocks all clients
+#: does not fail the check.
 MOST_TRIED = 3
 NOT_TRIED = "no page was fetched because no search found one"
 _MEND = "Check whether a firewall or proxy blocks this machine."
 
 
 async def check_fetching(hits: Sequence[Hit], settings: Settings, seconds: float) -> Check:
-    """Check that at least one of the pages found can be fetched."""
+    """Check that at least one of the pages in `hits` can be fetched."""
     urls = list({host_of(hit.url): hit.url for hit in reversed(hits)}.values())[::-1][:MOST_TRIED]
     if not urls or seconds <= 0:
         return Check(state="hint", text=NOT_TRIED)

@@ -19,8 +19,7 @@ from spadework.tools.stores.private_files import write_atomically
 
 FILE = "endings.json"
 ENDINGS = ("writing", "closing", "leaving")
-#: `KEPT`: the number of latest runs whose durations are kept. `ENOUGH`: until this many runs are
-#: recorded, at least CLOSING_SECONDS are reserved for a run's final steps.
+#: `KEPT`: the number of latest runs whose durations are kept. `ENOUGH`: see `reserve`.
 KEPT, ENOUGH = 20, 5
 SAFETY, LEAST_SECONDS, MOST_SECONDS = 1.25, 0.5, 10.0
 
@@ -30,7 +29,7 @@ def reserve(home: Path) -> float:
     runs are recorded, reserve at least CLOSING_SECONDS.
     """
     known = _load_known(home)
-    # Take the second-longest time, so that an outlier has no effect.
+    # Take the second-longest time of each step, so that an outlier has no effect.
     slow = (sorted(each)[-2] if len(each) > 1 else sum(each) for each in known.values())
     taken = SAFETY * sum(slow)
     few = len(known["closing"]) < ENOUGH
@@ -59,15 +58,17 @@ def _seconds(found: object) -> list[float]:
     return [float(each) for each in listed if isinstance(each, int | float) and 0 <= each < 3_600]
 
 
-#: Maximum sessions to read, newest first, and maximum seconds for reading them.
+#: Maximum number of sessions to read, newest first, and maximum seconds for reading them.
 NEWEST, SECONDS = 600, 1.0
-#: Only runs that ended with one of these statuses count. Runs stopped by their user do not show
-#: how long runs take.
+#: Forecasts use only runs that ended with one of these statuses. Runs stopped by their user do not
+#: show how long runs take.
 _OVER = ("completed", "time_limited", "budget_limited")
 
 
 async def experience(home: Path) -> list[Took]:
-    """Return what finished runs used, newest first, or [] if the disk is slow."""
+    """Return what finished runs used, such as seconds and tokens, newest first. Return [] if the
+    disk is slow or fails.
+    """
     with suppress(TimeoutError, OSError):
         async with asyncio.timeout(SECONDS):
             return await on_disk(took_before, home)

@@ -50,8 +50,8 @@ class Figures(NamedTuple):
     foreseen: Sequence[Any]
 
 
-# A session that is outside one of these limits gets an alert.
-#: Maximum fraction of the time limit that runs may use.
+# Maximum fraction of the time limit that a run may use. A session that violates this limit, or one
+# of the limits below, gets an alert.
 MOST_TIME = 0.90
 #: Maximum fraction of model requests that may be too long for the model.
 MOST_TOO_LONG = 0.05
@@ -60,7 +60,7 @@ MOST_ERRORS = 0.10
 #: Minimum fraction of a follow-up's searches and pages that must come from a cache.
 LEAST_CACHED = 0.50
 #: The limits on fractions of requests apply only if there were at least this many requests. A
-#: provider is skipped after the same number of failures.
+#: search provider is skipped after as many failures.
 FEW = 3
 
 Alert = Literal["time", "too long", "searches", "model calls", "unknown"]
@@ -72,7 +72,7 @@ def alerts_of(f: Figures) -> list[str]:
 
 
 def found_alerts(f: Figures) -> Iterator[tuple[Alert, str]]:
-    """Yield the subject of each alert, with a clause that describes it."""
+    """Yield each alert's subject, and a clause that describes the alert."""
     if f.seconds > MOST_TIME * f.seconds_limit > 0:
         yield "time", f"took {f.seconds:.0f} s of the {f.seconds_limit:.0f} s allowed"
     if _over(f.too_long, f.model_calls, MOST_TOO_LONG):

@@ -25,10 +25,11 @@ LOG = "events.jsonl"
 
 #: The index's file name, and the version of its rows. Increase VERSION when their content changes.
 INDEX, VERSION = "sessions.sqlite", 5
-#: A file changed less than this many nanoseconds ago may change again without a new timestamp.
+#: No value is stored for a file changed less than this many nanoseconds ago, because it may change
+#: again without a new timestamp.
 SETTLED_NS = 2_000_000_000
-#: Number of sessions in the first batch, and in each later batch. The first batch is small, for
-#: callers who want only the newest sessions.
+#: Number of sessions in the first batch, and in each later batch. The first is small, for callers
+#: who want only the newest sessions.
 FIRST, MORE = 200, 2_500
 #: If rebuilding the index takes longer than this many seconds, a message explains the delay.
 LONG_SECONDS = 1.0
@@ -64,7 +65,7 @@ class View(NamedTuple):
 def view_sessions(
     home: Path, view: View, notify: Callable[[str], None] | None = None
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the id and value of each session that has a value, newest first. If that is slow,
+    """Yield the id and value of each session that has a value, newest first. If this takes long,
     `notify` receives a message.
     """
     names = _names(home)

@@ -43,8 +43,8 @@ class Statistics:
 
 
 def statistics(home: Path, notify: Callable[[str], None] | None = None) -> Statistics:
-    """Return the statistics of all finished sessions, with alerts for unreadable sessions. If that
-    is slow, `notify` receives a message.
+    """Return the statistics of all finished sessions, with alerts for unreadable sessions. If this
+    takes long, `notify` receives a message.
     """
     sessions: list[Figures] = []
     alerts: list[str] = []

@@ -109,7 +109,7 @@ class Course:
 
     @property
     def unread(self) -> list[Choice]:
-        """The selected hits whose pages were not read."""
+        """The hits that were considered for reading, but whose pages were not read."""
         known = {canonical_url(read.url) for read in self.reads if not read.reason}
         found: dict[str, Choice] = {}
         for choice in (choice for made in self.selections for choice in made.hits):
@@ -146,7 +146,7 @@ class Course:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """The problems, without duplicates."""
+        """The run's problems, without duplicates."""
         told = dict.fromkeys(event.problem for event in self.of(Troubled))
         return tuple(sorted(told, key=lambda p: (p.stage, p.subject, p.reason)))
 
@@ -212,8 +212,9 @@ def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
 
 
 def draw(folder: Path) -> Drawn:
-    """Derive a session's figures and alerts. The value is an error message if the session is
-    unreadable, or None if it is missing or has no research report.
+    """Return a session's figures and alerts, as a value for the session index. The value is an
+    error message if the session is unreadable, or None if it is missing or has no research
+    report.
     """
     try:
         metadata, result = read_metadata(folder), read_result(folder)

@@ -39,7 +39,7 @@ from spadework.tools.stores.private_files import private_file, private_folder, w
 
 
 def log_event(folder: Path, event: Event) -> None:
-    """Append to the record an event that occurred outside a run, with the current time."""
+    """Append an event from outside a run to the session's record, with the current time."""
     timed = event.model_copy(update={"v": VERSION, "at": datetime.now(UTC)})
     log_lines(folder, timed.model_dump_json().encode() + b"\n")
 
@@ -101,7 +101,7 @@ class Logs:
         self._levels = levels_of(log)
 
     def lines(self, events: Iterable[Event]) -> dict[Concern, str]:
-        """Return the events' log lines, joined into one string per concern."""
+        """Return the events' log lines, joined into one string per log."""
         found: dict[Concern, str] = {}
         for event, (concern, fields, words) in (
             (e, told) for e in events for told in _log_lines(e)

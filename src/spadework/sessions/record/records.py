@@ -64,7 +64,9 @@ class Records:
 
     @classmethod
     async def begin(cls, folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Self:
-        """Open a session's records. Write a new session's metadata. Raises SessionUnreadable."""
+        """Open a session's records. If the session is new, write its metadata. Raises
+        SessionUnreadable.
+        """
         fresh = not (folder / METADATA).exists()
         try:
             metadata = await begin_metadata(folder, brief, settings, limits)
@@ -166,11 +168,13 @@ class Records:
 async def begin_metadata(
     folder: Path, brief: Brief, settings: Settings, limits: Limits
 ) -> Metadata:
-    """Return a session's metadata. Write it first for a new session. Raises SessionUnreadable."""
+    """Return a session's metadata. If the session is new, write the metadata first. Raises
+    SessionUnreadable.
+    """
     if (folder / METADATA).exists():
         return await on_disk(read_metadata, folder)
-    # Store only settings that were given explicitly. The others may come from the environment,
-    # which a process that resumes the session reads again.
+    # Store only settings that were given explicitly. On resuming, the others are read again from
+    # the environment.
     kept = {
         name: value
         for name, value in settings.model_dump(mode="json").items()

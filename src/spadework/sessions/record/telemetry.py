@@ -45,8 +45,8 @@ class Providers(NamedTuple):
 
 
 def providers() -> Providers | None:
-    """Return this process's OpenTelemetry providers. Missing ones are created and set, and send
-    OTLP over HTTP. Return None if no endpoint is set or the packages are not installed.
+    """Return this process's OpenTelemetry providers. If none are set, create and set providers that
+    send OTLP over HTTP. Return None if no endpoint is set or the packages are not installed.
     """
     if not os.environ.get(ENDPOINT):
         return None

@@ -99,7 +99,7 @@ def our_serde() -> JsonPlusSerializer:
 
 
 async def last_state(graph: Graph, config: RunnableConfig) -> ResearchState:
-    """Return a run's saved state, or {}."""
+    """Return a run's saved state, or {} if none is saved."""
     return cast("ResearchState", (await graph.aget_state(config)).values)
 
 

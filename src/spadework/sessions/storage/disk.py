@@ -27,7 +27,7 @@ from spadework.tools.stores.private_files import (
 )
 
 P = ParamSpec("P")
-#: Maximum fraction of the run's remaining time to wait for one file.
+#: Wait for one file for at most this fraction of the run's remaining time.
 SHARE = 0.1
 MOST_SECONDS = 5.0
 #: Minimum seconds to wait for a file operation. Half a second is too short on a busy machine.
@@ -63,7 +63,9 @@ class Late:
         self._hangs = False
 
     def sentences(self) -> list[str]:
-        """Return a message, once, for each file that could not be written in time."""
+        """Return a message for each file that could not be written in time. Each message is
+        returned only once.
+        """
         untold, self._untold = self._untold, []
         return [
             f"{name} could not be written because the disk does not answer. Nothing more of this"
@@ -75,7 +77,7 @@ class Late:
     async def write(
         self, name: str, work: Callable[P, object], *args: P.args, **kwargs: P.kwargs
     ) -> None:
-        """Write the file `name` with `work`, unless the disk hangs."""
+        """Write the file `name` by calling `work`, unless the disk hangs."""
         if not (seconds := self.seconds):
             return
         try:

@@ -33,7 +33,8 @@ JOURNAL = "session.sqlite"
 UNTOLD = "undelivered"
 V = TypeVar("V", bound=BaseModel)
 LOCK = ".lock"
-#: Seconds to wait for the lock (which `is_held` may hold briefly), and seconds between attempts.
+#: Seconds to wait for a session's lock (which `is_held` may hold briefly), and seconds between
+#: attempts.
 _MOMENT, _AGAIN = 0.2, 0.02
 
 
@@ -322,10 +323,8 @@ def read_page(folder: Path, content_hash: str) -> str | None:
 
 
 def exchanges_before(home: Path, follows: str) -> list[tuple[str, str]]:
-    """Return the questions and summaries of the session `follows` and its predecessors, oldest
-    first.
-
-    Raises SessionNotFound or SessionUnreadable.
+    """Return (question, summary) pairs of the session `follows` and its predecessors, oldest first.
+    There are at most MOST_EARLIER pairs. Raises SessionNotFound or SessionUnreadable.
     """
     found: list[tuple[str, str]] = []
     while follows and len(found) < MOST_EARLIER:

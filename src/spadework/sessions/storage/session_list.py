@@ -85,7 +85,8 @@ def _prune_sessions(home: Path, age: timedelta) -> list[str]:
     gone = []
     for listed in readable_sessions(home):
         if listed.kind == "read" and listed.created_at < before:
-            with suppress(SessionError, OSError):  # it may be in use, or owned by another user
+            # The session may be in use, or owned by another user.
+            with suppress(SessionError, OSError):
                 delete_session(home, listed.id)
                 gone.append(listed.id)
     return gone

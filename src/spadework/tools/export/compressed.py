@@ -12,7 +12,7 @@ from spadework.tools.text.passages import cut
 from spadework.values import Evidence, Result, Source
 from spadework.visible import one_line
 
-#: Maximum characters in each piece of a page.
+#: Maximum characters of each piece into which `around` cuts a page.
 PIECE_CHARS = 1_500
 _GAP = "[…]"
 
@@ -67,7 +67,7 @@ def largest(top: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-#: Number of sources shown in full, and maximum characters of each.
+#: Number of sources shown in full, and the number of characters to which longer ones are cut.
 FULL, FULL_CHARS = 3, 8_000
 #: Number of sources shown as key points, and maximum characters of each.
 KEY, KEY_CHARS = 3, 800
@@ -114,7 +114,7 @@ def compress_result(
     result: Result, texts: Mapping[str, str], size: Callable[[Compressed], int], limit: int
 ) -> Compressed:
     """Return as much of a result as fits into `limit` tokens, as measured by `size`. `texts` maps
-    content hashes to pages. The report itself is cut last.
+    content hashes to page texts. The report itself is cut last.
     """
     material = _material(result, texts)
 

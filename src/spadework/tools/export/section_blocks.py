@@ -60,7 +60,9 @@ class Set:
 
 
 def blocks(section: Section, ledger: Mapping[str, Evidence], say: Phrases = ENGLISH) -> list[Set]:
-    """Return a section's blocks in order. If needed, the sign in empty table cells is explained."""
+    """Return a section's blocks in order. If a table has empty cells, the sign shown in them is
+    explained below it.
+    """
     made: list[Set] = []
     at = 0
     told = section.sentences
@@ -121,9 +123,9 @@ def _pages(sentence: Sentence, ledger: Mapping[str, Evidence]) -> frozenset[str]
 
 
 def _led(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> Item:
-    """Drop the citations of a sentence that only introduces others, such as a list, if the next
-    citations are to the same pages. Move the citations of code to the sentence that introduces
-    it.
+    """Drop the citations of a sentence that only introduces what follows, such as a list, if the
+    next citations are to the same pages. Move the citations of code to the sentence that
+    introduces it.
     """
     made = [*sentences]
     for n, one in enumerate(sentences[:-1]):

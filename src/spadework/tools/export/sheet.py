@@ -197,7 +197,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Opened:
-    """A source and the quotes of it to show on its card."""
+    """A source on a card, and those of its quotes that the card shows."""
 
     source: Reference
     quotes: tuple[Quoted, ...]
@@ -213,7 +213,9 @@ class Card:
 
 @dataclass(frozen=True)
 class Proven:
-    """A topic's coverage. `chapter` is the index of its chapter, or None."""
+    """A topic's coverage. `chapter` is the index of the chapter about the topic, or None if there
+    is none.
+    """
 
     name: tuple[Run, ...]
     state: CoverageState

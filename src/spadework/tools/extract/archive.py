@@ -92,7 +92,8 @@ MAX_MEMBER = 20_000_000
 MAX_BYTES = 100_000_000
 #: Maximum compression ratio. Text seldom exceeds 20, whereas a zip bomb reaches 1000.
 MAX_RATIO = 200
-#: Bytes unpacked at a time. If a member is damaged, the pieces before the damage are still used.
+#: Bytes unpacked at a time. A member is unpacked in pieces, so that it can be abandoned when it
+#: exceeds a limit.
 _PIECE = 100_000
 
 #: Files added by operating systems.
@@ -186,7 +187,9 @@ def _read_all(
 
 
 def _unpacked(pieces: Iterator[bytes], limit: int) -> tuple[bytes, str]:
-    """Return a member's bytes, read until they exceed `limit`, and an error message or ""."""
+    """Return a member's bytes, read until they exceed `limit`, and an error message ("" if the
+    member is intact).
+    """
     body = bytearray()
     try:
         for piece in pieces:

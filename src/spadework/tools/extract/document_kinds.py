@@ -128,7 +128,7 @@ def _declared_codecs(body: bytes, charset: str) -> list[str]:
 
 
 def _stateful(body: bytes, declared: list[str]) -> Decoded | None:
-    """Decode text in a declared 7-bit charset, UTF-16 or UTF-32. Return None if none fits."""
+    """Decode text with a declared 7-bit, UTF-16 or UTF-32 codec. Return None if none fits."""
     for codec in declared:
         if codec.startswith(("iso2022", "hz", "utf-16", "utf-32")):
             try:
@@ -219,7 +219,8 @@ _MAGIC = (
     *((b"ID3" + bytes([version]), "audio/mpeg") for version in (2, 3, 4)),
     (b"{\\rtf", "application/rtf"), (b"%!PS", "application/postscript"),
 )  # fmt: skip
-#: First bytes of a file, offset of a second signature, that signature, and the media type.
+#: Each row: a file's first bytes, the offset of a second signature, that signature, and the media
+#: type.
 _FURTHER_ON = (
     (b"RIFF", 8, b"WEBP", "image/webp"), (b"RIFF", 8, b"WAVE", "application/x-riff"),
     (b"RIFF", 8, b"AVI ", "application/x-riff"), (b"", 4, b"ftypavif", "image/avif"),

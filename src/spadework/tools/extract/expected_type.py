@@ -52,7 +52,7 @@ _TYPES = (
 )
 #: Media type of MPEG video, which servers also send for TypeScript files.
 _TYPESCRIPT = "video/mp2t"
-#: Words in media types that reveal a document's shape.
+#: Words in media types that reveal a document's type.
 _WORDS: dict[Shape, tuple[str, ...]] = {
     "web page": ("html",),
     "PDF": ("pdf",),
@@ -105,7 +105,7 @@ def refused_type(media_type: str) -> str:
 
 
 def shape_of_type(media_type: str) -> Shape:
-    """Return the document shape that a media type implies, by default "text"."""
+    """Return the document type that a media type implies, by default "text"."""
     named = media_type.partition(";")[0].strip().lower()
     main, _, kind = named.partition("/")
     by_main: dict[str, Shape] = {"image": "image", "audio": "sound", "video": "video"}

@@ -99,7 +99,9 @@ def bracketed(text: str) -> str:
 
 
 def joined(pieces: Iterable[tuple[str, Place]]) -> str:
-    """Join pieces into one line, formatting scripts, notes and fractions."""
+    """Join pieces of text into one line, formatting superscripts, subscripts, note marks and
+    fractions.
+    """
     runs: list[tuple[str, Place]] = []
     for text, place in pieces:
         if runs and (runs[-1][1] == place or not text.strip()):
@@ -124,7 +126,7 @@ def _with_fractions(runs: list[tuple[str, Place]]) -> list[tuple[str, Place]]:
 
 
 def written(base: str, text: str, following: str, place: Place) -> str:
-    """Format `text` for its vertical position, without running digits together."""
+    """Format `text` for its position or role (`place`), without running digits together."""
     core = text.strip()
     if place == Place.LEVEL or not core:
         return text

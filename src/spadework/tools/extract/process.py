@@ -192,7 +192,7 @@ _ENVIRONMENT = (
 
 
 class Ended(Exception):
-    """The process ended before it replied."""
+    """The process that reads documents ended before it replied."""
 
 
 class Process:
@@ -285,7 +285,7 @@ async def read_apart(
     body: bytes, *, media_type: str, url: str, charset: str = "", seconds: float
 ) -> Extracted:
     """Call `read_document` in another process. `seconds` includes the wait for a free process.
-    Raises its errors, TooSlow at the deadline, and Unreadable after a crash.
+    Raises the errors of `read_document`, TooSlow at the deadline, and Unreadable after a crash.
     """
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds

@@ -25,7 +25,7 @@ from spadework.tools.extract.process import (
 MEMORY = 1_000_000_000
 #: Peak memory in bytes above which the process ends after the current document.
 SPENT = MEMORY // 2
-#: Seconds after a request's deadline at which the process ends itself.
+#: Seconds after a request's deadline at which the process is killed.
 GRACE = 1.0
 
 

@@ -18,10 +18,10 @@ from spadework.tools.fetch.guard import printable_url
 #: Pages with more characters than this are not checked for the wording of an access wall, such as a
 #: captcha.
 MAX_CHARS = 600
-#: The loose patterns are used only for texts of at most this many characters, because they also
-#: match in articles.
+#: The patterns in _LOOSE are used only for texts of at most this many characters, because they also
+#: match articles.
 FEW_CHARS = 200
-#: Maximum characters of text on a page whose markup is checked for an access wall.
+#: The markup of pages with more characters of text than this is not checked for an access wall.
 MARKED_CHARS = 1_500
 MAX_HTML = 20_000
 CAPTCHA, CHECK, SCRIPTS, LOGIN, REFUSAL, REQUESTS, AGE = (
@@ -126,8 +126,8 @@ def wall(text: str) -> str:
 
 
 def find_wall(html: str, chars: int) -> tuple[str, str]:
-    """Return the kind and product of a page's access wall, or ("", "") if there is none. `chars`
-    is the length of the page's text.
+    """Return the kind of a page's access wall and the product behind it, such as "Cloudflare".
+    Return ("", "") if there is none. `chars` is the length of the page's text.
     """
     if chars > MARKED_CHARS:
         return "", ""

@@ -52,7 +52,7 @@ class Fetched:
 
 
 def ended_in(error: FetchError, attempts: Sequence[Attempt]) -> FetchError:
-    """Return the error with `attempts` set, using its message as the `reason` of the last one."""
+    """Return the error with `attempts` set. The last attempt's `reason` is the error's message."""
     last = [attempt.model_copy(update={"reason": str(error)}) for attempt in attempts[-1:]]
     error.attempts = (*attempts[:-1], *last)
     return error
@@ -110,7 +110,7 @@ _MEANT = (
     ("StreamReset", "the server broke off the response"),
     ("ConnectionTerminated", "the server ended the connection"),
 )
-#: Parts of libraries' error messages that are useless to users: code locations, byte strings and
+#: Parts of library error messages that are useless to users: code locations, byte strings and
 #: object representations.
 _INSIDES = re.compile(
     r"\s*\(_ssl\.c:\d+\)|\[SSL(?:: \w+)?\] ?|:? ?bytearray\(.*|<\w[^>]*>", re.DOTALL
@@ -195,12 +195,12 @@ class Answer:
 
     @property
     def dated(self) -> datetime | None:
-        """The time in the Date header."""
+        """The time in the Date header, or None."""
         return http_date(self.headers.get("date", ""))
 
     @property
     def later(self) -> float | None:
-        """The seconds until a retry is allowed, from the Retry-After header."""
+        """The seconds until a retry is allowed, from the Retry-After header, or None."""
         return retry_after(self.headers.get("retry-after", ""))
 
     @property
@@ -223,7 +223,7 @@ class Answer:
         return ""
 
     def check(self) -> None:
-        """Raise Blocked, Unreachable or Unreadable for anything but a complete page."""
+        """Raise Blocked, Unreachable or Unreadable unless the response is a complete page."""
         page, known = printable_url(self.url), self.status in set(HTTPStatus)
         if self.status == 206 and not self._whole:
             raise Unreachable(f"{page} returned only part of the page (status 206).")

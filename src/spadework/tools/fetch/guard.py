@@ -168,7 +168,7 @@ CONNECT_SECONDS = 10.0
 
 
 class NoSuchHost(httpcore.ConnectError):
-    """The name does not resolve, or no name server answered."""
+    """The host name does not resolve, or no name server answered."""
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
@@ -206,8 +206,8 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         raise failure
 
     async def check(self, host: str) -> None:
-        """Check a host that a proxy will resolve. Raises NotAllowed for a refused address or an
-        unknown name without a dot.
+        """Check a host that a proxy will resolve. Raises NotAllowed if an address is refused, or if
+        a name without a dot cannot be resolved here and is not in `allow_hosts`.
         """
         try:
             await self._addresses(host)
@@ -268,7 +268,9 @@ class Pool(httpcore.AsyncConnectionPool):
 
 class _Connection(httpcore.AsyncHTTPConnection):
     def has_expired(self) -> bool:
-        """Count a connection with unread bytes as expired. They may forge the next response."""
+        """Return whether the connection has expired or has unread bytes, which might forge the next
+        response.
+        """
         # Httpcore has no public API for the parser's state.
         parser = getattr(self._connection, "_h11_state", None)
         return super().has_expired() or (

@@ -85,7 +85,7 @@ class Hosts:
         return known.level if known and self._clock() < known.level_until else 0
 
     def check(self, url: str) -> None:
-        """Raise Blocked if the page or its host has requested a pause that is not over yet."""
+        """Raise Blocked if a pause requested for the page or its host is not over yet."""
         for name in (urlsplit(url).netloc, url):
             known = self._known.get(name)
             if known and self._clock() < known.blocked_until:
@@ -284,7 +284,9 @@ class Robots:
 
 
 async def _among_all(host: str, delay: float, deadline: float) -> None:
-    """Wait in the queue that all machines share. Raises TooSoon if the turn is after `deadline`."""
+    """Wait in the host's queue, which all machines share. Raises TooSoon if the turn comes after
+    `deadline`.
+    """
     clock = asyncio.get_running_loop().time
 
     def check(opening: Opening) -> None:

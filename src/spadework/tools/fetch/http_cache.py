@@ -254,8 +254,8 @@ def _preconditions(state: hishel.CacheMiss | hishel.NeedRevalidation) -> dict[st
 
 
 def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
-    """Return the first state that does not invalidate old entries. The others are skipped, because
-    storing the new copy overwrites old entries anyway.
+    """Return `state` or, if it invalidates old entries, the first later state that does not.
+    Storing the new copy overwrites old entries anyway.
     """
     while isinstance(state, hishel.InvalidateEntries):
         state = state.next_state

@@ -60,7 +60,7 @@ class Failed(Generic[C]):
 
 @dataclass(frozen=True)
 class Left(Generic[C]):
-    """A candidate that was not read, for lack of time, budget or need."""
+    """A candidate without a result. `why` gives the reason."""
 
     candidate: C
     why: Why
@@ -151,8 +151,8 @@ class _Pool(Generic[C, R]):
 
     def _next(self, places: int, now: float) -> C | None:
         """Remove and return the best waiting candidate whose group is below its limit, or return
-        None. Keep one of the free `places` for each better candidate whose group is likely to be
-        free soon.
+        None. `places` is the number of free slots. Keep one for each better candidate whose
+        group will probably be free soon.
         """
         busy = Counter(self._group(candidate) for candidate in self.running.values())
         quick = {self._group(self.running[task]) for task, at in self._slow_at.items() if now < at}

@@ -33,8 +33,8 @@ class Way(NamedTuple):
     media_type: str = ""
 
 
-#: A function that returns a page's alternative URLs, best first. It returns no URLs if it does not
-#: know the site.
+#: A function that returns a page's alternative URLs, best first, or none if it does not know the
+#: site.
 Site = Callable[[str], Sequence[Way]]
 _PREPRINT = r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?"
 _ARXIV = rf"(?P<form>abs|pdf)/(?P<id>{_PREPRINT})(?:\.pdf)?"
@@ -42,7 +42,7 @@ _WIKIPEDIAS = r"[a-z-]{2,12}\.(?:m\.)?wikipedia\.org"
 #: The path of a Wikipedia article, but not of pages such as Special: or Talk:.
 _ARTICLE = re.compile(r"/wiki/(?!\w+(?: \w+)?:[^_ ])[^/].*")
 _REPOSITORY = r"(?P<owner>[\w-]+)/(?P<name>[\w.-]+)"
-#: First path segments on GitHub that are not the name of a repository's owner.
+#: First path segments on GitHub that are not repository owners.
 _ITS_OWN = frozenset({"about", "features", "marketplace", "orgs", "settings", "sponsors", "topics"})
 _PACKAGE = r"package/(?P<name>(?:@[\w.~-]+/)?[\w.~-]+)(?:/v/(?P<version>[\w.+-]+))?"
 
@@ -58,7 +58,7 @@ def arxiv(url: str, base: str = "https://arxiv.org") -> Sequence[Way]:
 
 
 def wikipedia(url: str, hosts: str = _WIKIPEDIAS) -> Sequence[Way]:
-    """Return the URL of an article's `action=render` form, which robots.txt allows. See
+    """Return the URL of a Wikipedia article's `action=render` form, which robots.txt allows. See
     https://www.mediawiki.org/wiki/Manual:Parameters_to_index.php.
     """
     try:
@@ -80,7 +80,7 @@ def github(
     api: str = "https://api.github.com",
     raw: str = "https://raw.githubusercontent.com",
 ) -> Sequence[Way]:
-    """Return the API URL of a repository's README, or a raw file's URL. See
+    """Return the API URL of a repository's README, or the raw URL of a file. See
     https://docs.github.com/rest/repos/contents.
     """
     if found := _match(_REPOSITORY, url, base):

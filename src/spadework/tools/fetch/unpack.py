@@ -14,7 +14,7 @@ ACCEPT_ENCODING = "gzip, deflate"
 MAX_RATIO = 200
 RATIO_FREE = 1_000_000
 MAX_LAYERS = 3
-#: Maximum bytes to decompress at a time.
+#: Maximum number of decompressed bytes to produce at a time.
 PIECE = 65_536
 #: The window size that makes zlib read gzip.
 _GZIP = 16 + zlib.MAX_WBITS
@@ -28,7 +28,7 @@ class _Coding(Protocol):
         ...
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
-        """Decode the next compressed bytes. Raises zlib.error."""
+        """Decode `chunk`, yielding the decoded bytes in pieces. Raises zlib.error."""
         ...
 
 
@@ -113,7 +113,9 @@ class Unpacker:
         return bytes(self._plain)
 
     def _pass_on(self, piece: bytes, depth: int) -> None:
-        """Pass a piece through all decoders before the next piece, to limit memory use."""
+        """Run `piece` through the decoders from `depth` on before the next piece is decoded, to
+        limit memory use.
+        """
         if depth < len(self._layers):
             for inner in self._layers[depth].pieces(piece):
                 self._pass_on(inner, depth + 1)

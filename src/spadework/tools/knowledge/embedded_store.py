@@ -59,7 +59,7 @@ INSERT INTO shelf VALUES (0, 0);
 
 
 class Catalogue:
-    """The SQLite catalogue of pages, limited to `most_bytes`. `clock` returns seconds."""
+    """The SQLite catalogue of pages, limited to `most_bytes`. `clock` returns the Unix time."""
 
     def __init__(self, path: Path, most_bytes: int, clock: Callable[[], float] = time.time) -> None:
         self._path = path
@@ -149,7 +149,7 @@ class Catalogue:
 
 
 def entries(db: sqlite3.Connection, numbers: Sequence[int], since: float = 0.0) -> dict[int, Entry]:
-    """Return the pages with these numbers, except those fetched before `since`."""
+    """Return the pages with these row ids, keyed by id, except those fetched before `since`."""
     marks = ",".join("?" * len(numbers))
     query = f"SELECT id, record, text, own FROM pages WHERE id IN ({marks}) AND fetched_at >= ?"
     return {number: Entry.unpacked(*row) for number, *row in db.execute(query, (*numbers, since))}
@@ -173,8 +173,8 @@ def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
 
 
 T = TypeVar("T")
-#: Maximum numbers of passages to retrieve: passages with any of the question's terms, passages with
-#: all needed terms, and passages about a subject that the question names.
+#: Maximum numbers of passages to retrieve that contain any of the question's terms, that contain
+#: all its needed terms, and that are about a subject it names.
 _PROPOSED = 40, 20, 10
 #: When a term's rarity is computed, the store is assumed to hold this many additional passages
 #: without the term. Otherwise, the main words of a small store would count as common.

@@ -48,8 +48,8 @@ class Entry:
 @dataclass(frozen=True)
 class Recalled:
     """A page that matches a question. `passages` are its matching spans, merged and in order.
-    `share` (0 to 1) says how many of the question's needed terms its title and best passage
-    contain, by weight.
+    `share` is the weighted fraction (0 to 1) of the question's needed terms that its title and
+    best passage contain. It is reduced if the question has very few such terms.
     """
 
     entry: Entry
@@ -96,7 +96,9 @@ def merge_spans(spans: Sequence[tuple[int, int]], gap: int = 2) -> tuple[tuple[i
 
 
 def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
-    """Return an SQL condition and its values. `value` is the SQL dialect's placeholder."""
+    """Return an SQL condition that selects pages, and its parameters. `value` is the placeholder of
+    the SQL dialect.
+    """
     parts, values = [], list[object]()
     for url in which.urls:
         parts.append(f"url = {value}")
@@ -127,7 +129,7 @@ class Knowledge(Protocol):
         ...
 
     async def find(self, url: str, *, since: datetime | None = None) -> Entry | None:
-        """Return the page at a URL, or None if unknown or older than `since`."""
+        """Return the page at a URL, or None if it is unknown or older than `since`."""
         ...
 
     async def add(self, entries: Sequence[Entry]) -> int:
@@ -135,7 +137,7 @@ class Knowledge(Protocol):
         ...
 
     async def forget(self, which: Which) -> int:
-        """Delete pages and all their words. Return the number of pages."""
+        """Delete the selected pages and everything indexed for them. Return the number of pages."""
         ...
 
     def pages(self, which: Which) -> AsyncIterator[Page]:
@@ -161,7 +163,9 @@ ASPECTS = 0.6
 
 
 def fresh_since(queries: Sequence[Query], now: datetime | None = None) -> datetime | None:
-    """Return the earliest fetch time at which a page is still fresh, or None if no page is."""
+    """Return the earliest fetch time that is fresh enough for all queries, or None if pages must be
+    fetched again.
+    """
     wanted: set[Freshness] = {freshness_of(query) for query in queries}
     days: dict[Freshness, float] = {"any": KEPT_DAYS, "recent": RECENT_HOURS / 24, "now": 0.0}
     allowed = min((days[freshness] for freshness in wanted), default=0.0)
@@ -169,13 +173,13 @@ def fresh_since(queries: Sequence[Query], now: datetime | None = None) -> dateti
 
 
 def subject(question: str) -> str:
-    """Remove words such as "how many", which pages need not contain."""
+    """Remove words such as "how many" from a question, because pages need not contain them."""
     count = language(spoken(question)).cues.get("count")
     return count.sub(" ", question) if count else question
 
 
 def relevant(found: Sequence[Sequence[Recalled]]) -> list[Recalled]:
-    """Return the relevant pages found for a question and its topic, best first."""
+    """Return the relevant pages found by several searches, best first and without duplicates."""
     best: dict[str, Recalled] = {}
     for one in (one for pages in found for one in pages if one.share >= RELEVANT):
         known = best.setdefault(one.entry.key, one)
@@ -184,7 +188,9 @@ def relevant(found: Sequence[Sequence[Recalled]]) -> list[Recalled]:
 
 
 def enough(found: Sequence[Recalled], task: Task) -> bool:
-    """Return whether the stored pages suffice. They never do for surveys or in later rounds."""
+    """Return whether stored pages can replace a web search. They never can for surveys, or after
+    the first round.
+    """
     many = len({domain_of(one.entry.page.url) for one in found}) >= DOMAINS
     if task.broad or task.round != 1 or not many:
         return False

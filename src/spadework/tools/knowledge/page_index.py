@@ -24,8 +24,8 @@ from spadework.tools.library.search import Match, Ranked, blend_rankings, rank, 
 from spadework.tools.ranking.vectors import Near
 from spadework.tools.stores.private_files import close_files, private_folder
 
-#: If a question has fewer needed terms than this, the `share` of each page found is reduced,
-#: because unrelated pages also match short questions.
+#: If a question has fewer needed terms than this, `Recalled.share` is reduced, because unrelated
+#: pages also match short questions.
 FEW_WORDS = 3
 
 
@@ -42,7 +42,9 @@ def answer(
     limit: int,
     near: Sequence[Near] = (),
 ) -> list[Recalled]:
-    """Return up to `limit` matching `known` pages, best first. `weights` maps terms to rarities."""
+    """Return up to `limit` of the `known` pages that match, best first. `weights` maps terms to
+    their rarity.
+    """
     documents = {number: document(entry) for number, entry in known.items()}
     there = with_near([match for match in matches if match.number in known], near, documents)
     spans: dict[int, list[tuple[int, int]]] = {}
@@ -65,7 +67,7 @@ _HEAP_BYTES = 32_000_000
 
 
 class PassageIndex:
-    """The index of passages in `folder`. A writer must hold the store's lock."""
+    """A full-text index of stored pages, kept in `folder`. A writer must hold the store's lock."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -123,7 +125,7 @@ class Passage(NamedTuple):
 
 
 def passages_of(entry: Entry, owner: str) -> list[Passage]:
-    """Return a page's passages, each with an additional word that marks the owner."""
+    """Return a page's passages. Each has an additional word that identifies the owner."""
     title = all_terms(entry.page.title)
     made = []
     for piece in pieces(document(entry)):
@@ -149,7 +151,7 @@ def mark(owner: str) -> str:
 
 
 def lexeme(word: str) -> str:
-    """Quote a word as a lexeme."""
+    """Quote a word for use as a PostgreSQL lexeme."""
     plain = word.replace("\x00", "").encode(errors="replace").decode()
     return "'" + plain.replace("\\", "\\\\").replace("'", "''") + "'"
 

@@ -83,7 +83,7 @@ def _hosts(url: str) -> list[str]:
 
 def filter_of(which: Which, kind: str = "", *, since: datetime | None = None) -> models.Filter:
     """Return a filter for the points of the pages selected by `which`. `kind` limits it to PAGE or
-    PASSAGE points, and `since` to pages fetched since then.
+    PASSAGE points, and `since` to pages fetched at that time or later.
     """
     from qdrant_client import models
 
@@ -146,7 +146,7 @@ def _pack_weights(weights: dict[str, float]) -> tuple[list[int], list[float]]:
 
 @contextmanager
 def in_one_sentence(where: str) -> Iterator[None]:
-    """Convert Qdrant client errors to KnowledgeError."""
+    """Convert errors of the Qdrant client and the embedding model to KnowledgeError."""
     from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
     from qdrant_client.http import exceptions as client
 

@@ -136,7 +136,7 @@ class StoreWriter:
         self._db.execute("drop table kept")
 
     def source(self, name: str) -> tuple[int, int, str] | None:
-        """Return a source's last known size, mtime (ns) and digest, or None."""
+        """Return a source's last size, mtime (ns) and digest, or None if it was never read."""
         row: tuple[int, int, str] | None = self._db.execute(
             "select size, mtime, digest from sources where name = ?", (name,)
         ).fetchone()

@@ -120,7 +120,7 @@ def space_signs(text: str) -> str:
 
 
 def spread(text: str) -> str:
-    """Append a copy with camel-case names split, so that "async client" finds AsyncClient."""
+    """Append the text with split camel-case names, so that "async client" finds AsyncClient."""
     apart = _CAMEL.sub(r" \g<0>", text)
     return space_signs(text if apart == text else f"{text} {apart}")
 
@@ -215,8 +215,8 @@ _COMPARES = re.compile(
 #: because the subject usually comes first.
 MAX_CHARS = 2_000
 MAX_TERMS = 32
-#: Maximum number of query terms. Each term costs a lookup in four fields, so the least rare terms
-#: are dropped.
+#: Maximum number of query terms, because each costs a lookup in four fields. Optional and common
+#: terms are dropped first.
 MOST_TERMS = 14
 _MAX_SUBJECT = 5
 _INTENT_WEIGHT = 0.3

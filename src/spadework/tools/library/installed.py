@@ -100,8 +100,8 @@ def packages_in(text: str) -> frozenset[str]:
     return frozenset([*named, *others, *own])
 
 
-#: A package is read if one of its files contains at least this fraction of a question's words,
-#: weighted by rarity (benchmarks/README.md).
+#: A package is read in full if one of its files contains at least this fraction of a question's
+#: words, weighted by rarity (benchmarks/README.md).
 HELD = 0.5
 #: Errors that reading a distribution with broken metadata can raise.
 _BROKEN = (OSError, ValueError, TypeError, AttributeError, LookupError, csv.Error)

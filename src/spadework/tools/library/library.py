@@ -262,9 +262,9 @@ class Shelved:
         return "own" if self._plan.paths else ""
 
     async def widen(self, text: str) -> None:
-        """Read in full the packages named in a text. As long as no text has named any, read the
-        packages related to the first text, and all packages once a text has other words. Raises
-        SettingsError or SearchError.
+        """Read in full the packages that a text names. Until a text has named one, read the
+        packages related to the first text, or all packages if a later text has other needed
+        words. Raises SettingsError or SearchError.
         """
         if self._plan.named is None:
             return
@@ -401,9 +401,9 @@ class Library:
 
     @classmethod
     async def open_built(cls, paths: Sequence[Path], *, home: Path) -> tuple[str, Library | None]:
-        """Return the library's description and the library, which is None if it has no index. For
-        folders, the index must be up to date. Raises SettingsError if a path is missing or
-        unreadable, or SearchError if the index is damaged.
+        """Open a library without building its index. Return its description, and the library or
+        None if it has no index. For folders, the index must be up to date. Raises SettingsError
+        if a path is missing or unreadable, or SearchError if the index is damaged.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
         if not await asyncio.to_thread(wanted.folder.exists):
@@ -462,7 +462,9 @@ class Library:
         return asked
 
     async def document(self, url: str) -> Document:
-        """Return the document at a library URL. Raises NotAllowed for other URLs, or Unreadable."""
+        """Return the document at a library URL. Raises NotAllowed for other URLs, or Unreadable if
+        there is no such document.
+        """
         if not url.startswith(SCHEME):
             raise NotAllowed(f"{url[:200]} is not the address of a document in the library.")
         at = url.partition("#")[0]

@@ -59,8 +59,7 @@ _WHOLE = 1 - 1e-9
 #: it names.
 _SUBJECT = 1.4
 _PACKAGE = 1.3
-#: The `share` (see `Ranked`) of a document about one side of a comparison is raised to at least
-#: this value.
+#: Minimum `Ranked.share` of a document about one side of a comparison.
 _SIDE = 0.75
 #: The weight of each further passage in a document's score. The best passage has weight 1.
 _FURTHER = 0.05
@@ -158,8 +157,8 @@ def _side(each: Ranked, question: Asked) -> str:
 
 
 def _only_named(ranked: list[Ranked], question: Asked) -> bool:
-    """Return whether the titles of documents that introduce their subject contain all needed words.
-    Except in a comparison, a single title must contain them all.
+    """Return whether the title of a document that introduces a subject contains all needed words of
+    the question. In a comparison, several titles may contain them together.
     """
     named = [set(subject(each.document.title).split()) for each in ranked if each.introduces]
     covers = [set[str]().union(*named)] if question.comparing else named

@@ -350,7 +350,9 @@ class Reader(Generic[Source, Text]):
     lost: Callable[[Source, str], Text]
 
     def read(self, waiting: deque[Source]) -> Iterator[tuple[Source, Text]]:
-        """Read sources in any order. If a worker dies, those being read are retried one by one."""
+        """Read sources, and yield the results in any order. If a worker dies, the sources being
+        read are retried one by one.
+        """
         under_way: dict[Future[Text], Source] = {}
         while waiting or under_way:
             try:

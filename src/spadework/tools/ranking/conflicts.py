@@ -1,6 +1,7 @@
 """Find evidence that contradicts other evidence, and weigh both sides.
 
-Only statements that share an index key are compared, so that the running time grows linearly.
+Only statements that share an index key (see `keys`) are compared, so that the running time grows
+linearly with their number.
 """
 
 from __future__ import annotations
@@ -227,8 +228,8 @@ REPEATED_WORDS, REPEATED = 8, 0.8
 #: prompt injection.
 UNKNOWN, SUSPECT = 0.25, 0.25
 #: If statements with the same index key have more than MOST_VALUES different values, the values are
-#: taken for a list and not compared. Otherwise, each statement is compared with at most
-#: MOST_COMPARED statements per different value.
+#: assumed to be a list and are not compared. Otherwise, each statement is compared with at most
+#: MOST_COMPARED statements for each other value.
 MOST_VALUES, MOST_COMPARED = 16, 4
 MOST_VOICES = 50
 
@@ -263,7 +264,7 @@ def conflicts(
     """Return the disagreements within each topic, each with its heavier side first.
 
     - `heard`: the pages that were read, by URL.
-    - `asked`: the stems that a factual question asks for.
+    - `asked`: word stems of what a factual question asks for, without its subjects.
 
     Comparing stops when `late` returns True.
     """

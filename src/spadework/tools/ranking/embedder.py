@@ -58,7 +58,9 @@ class Answer(BaseModel):
 
 
 class Passing(ModelError):
-    """A transient error to retry `after` seconds later, or with exponential backoff for True."""
+    """A transient error. `after` is the number of seconds to wait before a retry, or True for
+    exponential backoff.
+    """
 
     def __init__(self, message: str, *, after: bool | float = True) -> None:
         super().__init__(message)
@@ -117,8 +119,8 @@ class EndpointEmbedder:
             raise
         tokens = answer.usage.total_tokens if answer.usage else 0
         self.tokens += tokens
-        # Record the cost now, before the vectors are stored. If the vectors were stored first and
-        # the run stopped in between, the resumed run would reuse them and never record their cost.
+        # Record the cost before the caller stores the vectors. Otherwise, a run that stops in
+        # between and is resumed would reuse the vectors and never record their cost.
         await self.spend(1, tokens)
         return answer
 

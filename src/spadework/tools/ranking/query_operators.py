@@ -39,8 +39,8 @@ class Only:
 
 
 def in_words(query: str) -> bool:
-    """Return whether a query consists only of words. Addresses and operators might have been
-    suggested by a page that wants to attract visits.
+    """Return whether a query contains only words, without addresses or operators. A page might have
+    suggested those to attract visits.
     """
     said = query.strip()
     return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))
@@ -99,7 +99,9 @@ def about_now(text: str) -> bool:
 
 
 def freshness_of(query: Query) -> Freshness:
-    """Return a query's planned freshness, or else "now" if it is worded as about current events."""
+    """Return a query's planned freshness, or "now" if none is planned and the query is about
+    current events.
+    """
     return "now" if query.freshness == "any" and about_now(query.text) else query.freshness
 
 

@@ -179,7 +179,7 @@ class Bm25:
 def rank_scores(
     lists: Sequence[Iterable[Key]], k: int = 60, weights: Sequence[float] | None = None
 ) -> dict[Key, float]:
-    """Return each key's score: the sum of weight / (k + rank) over its lists."""
+    """Return each key's score: the sum of weight / (k + rank) over the lists that contain it."""
     parts: dict[Key, list[float]] = {}
     weights = [1.0] * len(lists) if weights is None else weights
     for ranked, weight in zip(lists, weights, strict=True):

@@ -97,8 +97,7 @@ PRESETS: dict[str, Preset] = {
 ENOUGH = 3
 STEP = 0.1
 LOCAL = "library://"
-#: A page whose title equals the query is always read if it is among the query's top hits up to this
-#: rank.
+#: A page whose title equals a query is always read if it is among this many top hits of the query.
 NAMED_RANK = 5
 KNOWLEDGE = "knowledge"
 #: Number of top hits for the original question that are always read.
@@ -226,7 +225,7 @@ def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
 
 
 def bare(title: str) -> str:
-    """Return a page title without the site name or kind at its end."""
+    """Return a page title without the site name or kind of subject at its end."""
     return _BESIDE.sub("", title)
 
 
@@ -324,7 +323,9 @@ class LinkStore:
 def follow_links(
     links: Mapping[str, Sequence[Link]], queries: Sequence[Query], skip: Collection[str]
 ) -> list[Hit]:
-    """Return hits for the links that best match the queries, except canonical URLs in `skip`."""
+    """Return hits for the links that best match the queries, except links to canonical URLs in
+    `skip`.
+    """
     best: dict[str, tuple[float, Link, Query]] = {}
     for query in queries:
         terms = query_terms(query.text)

@@ -93,8 +93,7 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
 #: Maximum number of passages to compare. In a larger index, only passages that contain words of
 #: the question are compared.
 MOST_PLACES = 100_000
-#: Maximum number of seconds for comparing vectors. The hits found by words must wait for the
-#: comparison.
+#: Maximum number of seconds for comparing vectors. Hits found by words wait for the comparison.
 SCAN_SECONDS = 2.0
 #: Number of vectors to compare at once. This many fit into a CPU cache.
 _BLOCK = 256

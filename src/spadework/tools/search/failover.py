@@ -33,11 +33,11 @@ from spadework.tools.web.connections import install_resolver
 from spadework.values import Freshness, Hit, Query
 
 T = TypeVar("T")
-#: Hours to cache search results on recent topics, and minutes to cache search results on current
-#: events. Empty results on any topic are also cached for NOW_MINUTES.
+#: Hours to cache results of queries about recent topics, and minutes to cache results of queries
+#: about current events. Empty results of any query are cached for at most NOW_MINUTES.
 RECENT_HOURS, NOW_MINUTES = 12, 15
 BUSY_SECONDS = 3.0
-#: Days to cache search results on topics that are not recent, and maximum size of the cache file in
+#: Days to cache results of queries that require no freshness, and maximum size of the cache file in
 #: bytes.
 KEPT_DAYS, MOST_BYTES = 7, 50_000_000
 #: If the cache file becomes too large, the oldest results are deleted and this fraction of the
@@ -99,7 +99,7 @@ class SearchCache:
         text = await asyncio.to_thread(self._on_file, lambda db: self._read(db, key))
         try:
             return None if text is None else _HITS.validate_json(text)
-        except ValidationError:  # stored by another version
+        except ValidationError:  # stored by another version of spadework
             return None
 
     async def put(self, provider: str, query: Query, limit: int, hits: list[Hit]) -> None:
@@ -167,7 +167,7 @@ class SearchCache:
 #: Number of consecutive failures after which a provider is skipped for PAUSE_SECONDS.
 FAILURES = 3
 PAUSE_SECONDS = 60.0
-#: Seconds that a search may run past the provider's deadline before it is cancelled.
+#: Seconds after a provider's deadline at which a search is cancelled.
 GRACE_SECONDS = 1.0
 CLOSING_SECONDS = 10.0
 
@@ -180,8 +180,8 @@ class _Breaker:
 
 @dataclass(frozen=True)
 class Manners:
-    """The rules for searching. `kept` names the providers whose results are cached. `asks` is the
-    maximum number of attempts when a provider is busy.
+    """The rate limits and cache of a `Search`. `kept` names the providers whose results are cached.
+    `asks` is the maximum number of attempts when a provider is busy.
     """
 
     limiters: RateLimiters = RATE_LIMITERS
@@ -250,7 +250,7 @@ class Search:
     async def replay(
         self, provider: Provider, query: Query, *, limit: int, seconds: float
     ) -> list[Hit]:
-        """Return hits from recorded responses without a rate limit. Raises SearchError."""
+        """Return the hits in recorded responses, ignoring rate limits. Raises SearchError."""
         self.unmet.add(provider, query)
         found = await provider.search(query, limit=limit, seconds=seconds)
         return [hit for hit in found if fits(query, hit)]

@@ -177,7 +177,9 @@ def is_address(where: str) -> bool:
 
 
 def command_of(where: str) -> tuple[dict[str, str], list[str]]:
-    """Split a command into its environment and words. Raises SettingsError if it has no words."""
+    """Split a command line into environment variables and words. Raises SettingsError if there are
+    no words.
+    """
     try:
         words = shlex.split(where)
     except ValueError:
@@ -289,7 +291,8 @@ class McpSearch:
 
 def mcp_searches(setting: str) -> list[McpSearch]:
     """Return the providers in a setting such as `TOOL @ ADDRESS; TOOL @ COMMAND`. Raises
-    SettingsError. Its message omits the text after @, which might contain a key.
+    SettingsError if the setting is invalid. The message omits the text after @, which might
+    contain a key.
     """
     made: list[McpSearch] = []
     for n, one in enumerate(filter(None, (part.strip() for part in setting.split(";"))), 1):

@@ -42,7 +42,7 @@ class Provider(Protocol):
 
     @property
     def describes(self) -> str:
-        """The collection searched, for reports, such as "the web, through SearXNG"."""
+        """What the provider searches, as shown in reports, such as "the web, through SearXNG"."""
         ...
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
@@ -216,11 +216,15 @@ class Service:
         return (await self._heard(path, seconds, params, None)).content
 
     def results(self, answer: Any, *path: str) -> list[dict[str, Any]]:
-        """Return the objects in the list at `path`. Raises the same errors as `listed`."""
+        """Return the JSON objects in the list at `path` in a response. Raises the same errors as
+        `listed`.
+        """
         return [item for item in self.listed(answer, *path) if isinstance(item, dict)]
 
     def listed(self, answer: Any, *path: str) -> list[Any]:
-        """Return the list at `path` in a response. Raises SearchError or QuotaSpent without one."""
+        """Return the list at `path` in a response. Raises SearchError or QuotaSpent if there is
+        none.
+        """
         found = answer
         for name in path:
             found = found.get(name) if isinstance(found, dict) else None

@@ -54,7 +54,9 @@ class OwnSearch:
         return self._provider.meets(query) if isinstance(self._provider, Meeting) else frozenset()
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return the provider's hits, numbered and labelled with its name."""
+        """Return the provider's hits with `position`, `provider` and `query` set. Raises
+        SearchError.
+        """
         async with held_to(self.name, seconds):
             found = list(await self._provider.search(query, limit=limit, seconds=seconds))
         if not all(isinstance(hit, Hit) for hit in found):
@@ -106,8 +108,9 @@ class LangChainSearch:
 
 
 def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provider]:
-    """Wrap a caller's providers, each under a name that is not `taken`. Each needs `search(query,
-    *, limit, seconds)` or LangChain's `ainvoke`. Raises SettingsError for other objects.
+    """Wrap a caller's providers under names that are not in `taken`. A provider needs
+    `search(query, *, limit, seconds)` or LangChain's `ainvoke`. Raises SettingsError for other
+    objects.
     """
     made: list[Provider] = []
     for source in given:
@@ -353,7 +356,9 @@ class LibrarySearch:
             raise SearchError(str(error)) from error
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return up to `limit` documents, best first. Raises SearchError, also after `seconds`."""
+        """Return up to `limit` documents, best first. Raises SearchError, for example if this takes
+        longer than `seconds`.
+        """
         try:
             async with asyncio.timeout(seconds):
                 return await self.library.search(query.text, limit=limit)

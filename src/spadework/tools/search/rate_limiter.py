@@ -65,7 +65,8 @@ def _queries(count: int) -> str:
     return "1 query" if count == 1 else f"{count} queries"
 
 
-#: Maximum number of seconds that a provider can demand to wait. It guards against a wrong header.
+#: Maximum number of seconds to pause if a provider demands a pause. It guards against a wrong
+#: header.
 MOST_PAUSE_SECONDS = 3_600.0
 #: Initial and maximum number of seconds between two searches of a provider that reports being busy.
 FIRST_SPACING, MOST_SPACING = 1.1, 8.8
@@ -114,7 +115,7 @@ class _Waiter(Waiter):
 
 
 class RateLimiter:
-    """A provider's queue, shared by all threads and event loops."""
+    """A queue of searches with one provider, shared by all threads and event loops."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -126,8 +127,8 @@ class RateLimiter:
         self._next = 0.0
         self._paused = 0.0
         self._paused_till = ""
-        #: Seconds to wait between searches, increased after a refused search, and the time of the
-        #: last increase.
+        #: `_spacing` is the number of seconds between searches, which increases when a search is
+        #: refused. `_slowed` is the time of its last increase.
         self._spacing = self._slowed = 0.0
 
     def pause(self, seconds: float) -> None:
@@ -139,7 +140,7 @@ class RateLimiter:
                 self._paused_till = f"{datetime.now(UTC) + timedelta(seconds=seconds):%H:%M:%S} UTC"
 
     def slow_down(self, begun: float) -> None:
-        """Increase the time between searches after a search started at `begun` was refused."""
+        """Increase the time between searches after a refusal of the search started at `begun`."""
         with self._lock:
             if begun >= self._slowed:  # concurrent refusals count once
                 self._spacing = min(max(FIRST_SPACING, 2 * self._spacing), MOST_SPACING)

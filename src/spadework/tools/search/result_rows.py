@@ -48,7 +48,7 @@ _NAMES = (
     "uz uzbekistan,ve venezuela,vn vietnam,ye yemen,zm zambia,zw zimbabwe"
 )
 NAMES = MappingProxyType({entry[:2]: entry[3:] for entry in _NAMES.split(",")})
-#: Countries and languages that Brave accepts. It rejects all others.
+#: Countries that Brave can filter by. It rejects requests with any other country.
 BRAVE_COUNTRIES = frozenset((
     "ar", "at", "au", "be", "br", "ca", "ch", "cl", "cn", "de", "dk", "es", "fi", "fr", "gb",
     "gr", "hk", "id", "in", "it", "jp", "kr", "mx", "my", "nl", "no", "nz", "ph", "pl", "pt",
@@ -73,11 +73,11 @@ _REGIONS = (
     "sk-sk", "sl-sl", "th-th", "tr-tr", "tw-tzh", "ua-uk", "uk-en", "us-en", "ve-es", "vn-vi",
     "za-en",
 )
-#: Maps ISO country codes to DuckDuckGo's codes, where the two differ.
+#: Maps ISO country and language codes to DuckDuckGo's codes, where they differ.
 _OWN_COUNTRIES = {"gb": "uk", "si": "sl"}
 _OWN_LANGUAGES = {"ja": "jp", "ko": "kr", "nb": "no"}
-#: Maps languages to their default DuckDuckGo regions. It lists languages whose code differs from
-#: their country's code.
+#: Maps languages to their default DuckDuckGo regions, unless the region is the language code twice
+#: (`de-de`).
 _HOMES = {
     "en": "us-en", "zh": "cn-zh", "sv": "se-sv", "da": "dk-da", "cs": "cz-cs", "el": "gr-el",
     "uk": "ua-uk", "et": "ee-et", "he": "il-he", "vi": "vn-vi", "ar": "xa-ar", "ms": "my-ms",
@@ -116,7 +116,7 @@ _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*
 
 
 def domains(named: Iterable[str]) -> list[str]:
-    """Return the texts' distinct domains, such as example.org for `https://www.Example.org/x`."""
+    """Return the distinct domains of URLs or hosts, without `www.`. Invalid ones are skipped."""
     hosts = (text.strip().lower()[:300].rpartition("://")[2] for text in named)
     found = (re.split(r"[/:?#]", host, maxsplit=1)[0].removeprefix("www.") for host in hosts)
     return list(dict.fromkeys(domain for domain in found if _DOMAIN.fullmatch(domain)))
@@ -163,7 +163,7 @@ class Meeting(Protocol):
     """A search provider that can apply some filters itself."""
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the query's filters that the service can apply itself."""
+        """Return the filters that the service itself can apply to the query."""
         ...
 
 
@@ -211,7 +211,9 @@ def filters_of(query: Query) -> frozenset[Wish]:
 
 
 def fits(query: Query, hit: Hit) -> bool:
-    """Return whether a hit matches the query's domain filters and, if dated, the date filters."""
+    """Return whether a hit passes the query's domain filters and, if the hit has a date, the date
+    filters.
+    """
     if not is_wanted(query, hit.url):
         return False
     if not hit.published_at:
@@ -264,8 +266,8 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 @dataclass(frozen=True)
 class Row:
-    """A hit whose fields, except `kind`, are unvalidated. `date` is parsed by `moment`. `text` is
-    the full text, if the provider returned it.
+    """A hit as the provider returned it. All fields except `kind` may have any type. `date` is in
+    any format that `moment` parses. `text` is the full text, if the provider returned it.
     """
 
     url: Any
@@ -310,7 +312,7 @@ def document_url(provider: str, text: str) -> str:
 
 
 def whole(text: Any) -> str:
-    """Replace lone surrogates, which cannot be stored."""
+    """Convert a value to text, replacing lone surrogates, which cannot be stored."""
     return str(text).encode(errors="replace").decode()
 
 

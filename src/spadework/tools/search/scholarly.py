@@ -214,7 +214,9 @@ class Arxiv:
 
 
 def arxiv_rows(feed: bytes) -> list[Row]:
-    """Parse an Atom feed. Raises QuotaSpent after too many requests, or SearchError if invalid."""
+    """Parse arXiv's Atom feed into rows. Raises QuotaSpent if arXiv received too many requests, and
+    SearchError if the feed is invalid or reports an error.
+    """
     if feed.lstrip()[:40].lower().startswith(b"rate exceeded"):
         raise QuotaSpent("arXiv received too many requests.", busy=True)
     parser = etree.XMLParser(

@@ -45,7 +45,9 @@ class Brave:
         self._service = Service("Brave", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most 20 results, from the past month's news for queries on current events."""
+        """Return at most 20 hits. They are news if the query asks for news or is about current
+        events.
+        """
         news = news_wanted(query)
         sites = with_sites(query, " ").split()
         words = query.text.split()[: max(1, _QUERY_WORDS - len(sites))]
@@ -61,7 +63,7 @@ class Brave:
         return number_rows(map(_brave_row, found), self.name, query, limit, kind)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: news, time, and any country and language Brave knows."""
+        """Return the supported filters: news, time, and countries or languages that Brave knows."""
         known = _brave_wishes(query)
         named: tuple[tuple[Wish, str], ...] = (("country", "country"), ("language", "search_lang"))
         return frozenset[Wish](("news", "time", *(wish for wish, name in named if name in known)))
@@ -111,7 +113,9 @@ class Serper:
         self._service = Service("Serper", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most 100 results, from the past month's news for queries on current events."""
+        """Return at most 100 hits. They are news if the query asks for news or is about current
+        events.
+        """
         news = news_wanted(query)
         path, listed = ("/news", "news") if news else ("/search", "organic")
         body: dict[str, Any] = {"q": with_sites(query), "num": min(limit, _SERPER_MOST)}
@@ -153,7 +157,7 @@ class Tavily:
         self._service = Service("Tavily", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most 20 results. Only news results have dates."""
+        """Return at most 20 hits. Only news hits have dates."""
         news = news_wanted(query)
         body = {
             "query": query.text,
@@ -176,7 +180,9 @@ class Tavily:
         return number_rows(rows, self.name, query, limit, "news" if news else "")
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters. Tavily cannot filter news by country."""
+        """Return the supported filters: news, time and, unless the query is for news, any country
+        that Tavily knows.
+        """
         return frozenset[Wish](("news", "time", *(("country",) if _country(query) else ())))
 
 
@@ -201,14 +207,14 @@ class SearXNG:
         self._service = Service("SearXNG", base, _SEARXNG_ACCESS, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return the first page of results, usually 16 to 20."""
+        """Return the hits on the first page only, usually 16 to 20."""
         params = {"q": with_sites(query), "format": "json", **_query_parameters(query)}
         answer = await self._service.json("/search", params=params, seconds=seconds)
         return searxng_hits(answer, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
         """Return the supported filters: all of them. Dates are widened to the past day, month or
-        year. Earlier dates are ignored.
+        year. A period that starts earlier is not filtered.
         """
         return frozenset[Wish](("country", "language", "news", "time"))
 
@@ -228,7 +234,9 @@ def _query_parameters(query: Query) -> dict[str, str]:
 
 
 def searxng_hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """Parse SearXNG's JSON. Raises SearchError if invalid, or empty because engines failed."""
+    """Parse SearXNG's JSON into hits. Raises SearchError if it is invalid, or if it is empty
+    because engines failed.
+    """
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise SearchError("SearXNG answered with JSON that contains no results.")

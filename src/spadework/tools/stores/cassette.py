@@ -63,7 +63,9 @@ def _near(text: str, at: int) -> str:
 
 @dataclass(frozen=True)
 class Missing:
-    """A request the recording cannot answer, with its caller (`who`) and the reason (`why`)."""
+    """A request that the recording cannot answer. `who` names the request for the user, and `why`
+    is the reason.
+    """
 
     kind: str
     who: str
@@ -129,7 +131,9 @@ class Recording:
         self.new += 1
 
     async def _newest(self, rows: list[Row]) -> list[Row]:
-        """Return the rows of the session's last process, because it repeated failed requests."""
+        """Return the rows of the session's last process, which repeated requests that had failed
+        before.
+        """
         if len(rows) < 2:
             return rows
         opened = await self._rows.opened_before(rows[-1].number)

@@ -16,7 +16,7 @@ T = TypeVar("T")
 THREADS = 4
 #: Seconds allowed for a file operation, which is ample for a working disk.
 SECONDS = 20.0
-#: A file operation is allowed at least this many seconds, even after the run's deadline.
+#: Minimum seconds allowed for a file operation, even after the run's deadline.
 LEAST_SECONDS = 1.0
 #: Seconds to wait for cancelled work to end.
 STRUCK_SECONDS = 5.0
@@ -47,8 +47,9 @@ class DiskHangs(OSError):
 
 
 async def on_disk(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a file thread and return its result. Raises DiskHangs after SECONDS. Neither
-    the error nor cancellation stops the work, and the process does not exit until the work ends.
+    """Run `work` in a thread pool for files and return its result. Raises DiskHangs after SECONDS.
+    Neither the error nor cancellation stops the work, and the process does not exit until the
+    work ends.
     """
     call = partial(work, *args, **kwargs)
     doing = asyncio.get_running_loop().run_in_executor(_pool, call)
@@ -92,7 +93,7 @@ async def in_time(
 
 
 async def let_go(work: Coroutine[Any, Any, None], seconds: float) -> None:
-    """Await `work`, but abandon it after `seconds`."""
+    """Await `work` for up to `seconds`, then cancel it without waiting. Its errors are ignored."""
     doing = asyncio.ensure_future(work)
     await asyncio.wait({doing}, timeout=seconds)
     doing.add_done_callback(_forgotten)

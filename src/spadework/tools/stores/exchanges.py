@@ -55,7 +55,7 @@ class Request:
 
     @property
     def key(self) -> str:
-        """The hash under which the exchange is stored."""
+        """The hash under which the request and its reply are stored."""
         subject = f"{self.kind}\n{self.text}".encode(errors="surrogatepass")
         return hashlib.sha256(subject).hexdigest()
 
@@ -70,7 +70,9 @@ BULKY = frozenset({"page", "document", "attached", "known page", "earlier pages"
 
 
 class Row(NamedTuple):
-    """A stored exchange. `tape` is None if not kept. `error` is the JSON of `error_to_text`."""
+    """A stored exchange. `tape` is None if it was not kept. `error` is the output of
+    `error_to_text`, or None.
+    """
 
     number: int
     tape: Tape | None
@@ -86,7 +88,9 @@ class Row(NamedTuple):
         return self.tape
 
     async def reread(self, read: Callable[[Tape], Awaitable[T]]) -> T:
-        """Return `read(tape)`, or raise the exchange's error (a final one only if `read` fails)."""
+        """Return `read(tape)`, or raise the exchange's error. If the error is final and something
+        was received, it is raised only if `read` fails too.
+        """
         assert self.tape is not None
         if self.error is None:
             return await read(self.tape)
@@ -109,14 +113,16 @@ MOST_BYTES = 50e6
 
 
 class Exchanges:
-    """The exchanges in a journal. Bodies of BULKY kinds, such as pages, fill at most MOST_BYTES."""
+    """The exchanges in a journal. Bodies of BULKY kinds, such as pages, may take at most MOST_BYTES
+    in total.
+    """
 
     def __init__(self, rows: JournalRows) -> None:
         self._rows = rows
         self._room = MOST_BYTES
 
     async def measure(self) -> None:
-        """Subtract the size of the stored bodies from the space for bulky bodies."""
+        """Count the bodies that are already stored toward MOST_BYTES."""
         self._room -= await self._rows.size()
 
     async def rows(self, key: str) -> list[Row]:
@@ -145,7 +151,9 @@ class Exchanges:
         error: str | None,
         charged: Callable[[], tuple[str, float]],
     ) -> None:
-        """Store an exchange and its charge. `charged` returns the usage (JSON) and the seconds."""
+        """Store an exchange and its charge. `charged` returns the usage (JSON) and the run time in
+        seconds.
+        """
         pieces = [
             [piece.head, await self._body(piece.body, bulky=request.kind in BULKY)]
             for piece in tape.pieces
@@ -156,7 +164,7 @@ class Exchanges:
         )
 
     async def requests(self, kind: str) -> list[Any]:
-        """Return all readable requests of a kind."""
+        """Return the content of all stored requests of a kind, skipping damaged ones."""
         found = []
         for data in await self._rows.requests(kind):
             with suppress(ValueError, zstandard.ZstdError):

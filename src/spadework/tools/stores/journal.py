@@ -31,7 +31,7 @@ from spadework.tools.stores.journal_rows import AnswerRow, JournalRows, claim_on
 from spadework.tools.stores.session_database import SqliteRows
 
 T = TypeVar("T")
-#: A function that obtains an answer by sending a request, or by replaying a stored tape.
+#: A function that obtains an answer, by sending a request or by reading a stored reply.
 Ask = Callable[[Tape], Awaitable[T]]
 
 
@@ -129,8 +129,8 @@ class Journal:
         return await self._rows.count(kind)
 
     async def exchange(self, request: Request, ask: Ask[T], read: Ask[T]) -> T:
-        """Return `ask(tape)` and store the tape, or return `read(tape)` if a tape is already
-        stored. Stored final failures are raised again.
+        """Return `ask(tape)`, and store the reply that it records on the tape. If a reply is
+        already stored, return `read(tape)` instead. Stored final failures are raised again.
         """
         if self.recording is not None:
             return await self._replay(self.recording, request, read)

@@ -30,7 +30,7 @@ class PlanStore:
         self._folder = folder
 
     def get(self, key: Any) -> Plan | None:
-        """Return the valid plan under a key (JSON), or None."""
+        """Return the plan stored under a key (JSON), or None if there is none or it has expired."""
         path = self._path(key)
         try:
             return None if self._is_old(path) else Plan.model_validate_json(path.read_bytes())
@@ -45,7 +45,7 @@ class PlanStore:
                 path.unlink(missing_ok=True)
 
     def forget(self, questions: Iterable[str]) -> None:
-        """Delete the plans of these questions. Raises OSError."""
+        """Delete the plans stored for `questions`. Raises OSError."""
         asked = {*map(normalise_question, questions)}
         for path in self._folder.glob("*.json"):
             with suppress(FileNotFoundError, ValidationError):

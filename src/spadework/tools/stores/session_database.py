@@ -85,7 +85,7 @@ async def _check(db: aiosqlite.Connection) -> None:
 
 
 async def stop_connection(db: aiosqlite.Connection) -> None:
-    """Stop a connection's thread, which would keep the process alive."""
+    """Stop a connection's thread, which would otherwise keep the process alive."""
     ended = db.stop()
     if ended is not None:
         await asyncio.wait({ended}, timeout=BUSY_SECONDS)

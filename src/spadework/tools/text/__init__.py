@@ -1,1 +1,1 @@
-"""Analyse the language, words and structure of text."""
+"""Analyze the language, words and structure of text."""

@@ -60,7 +60,7 @@ def numbers(text: str, language: str = DEFAULT) -> set[str]:
 
 
 def months(text: str, language: str = DEFAULT) -> set[str]:
-    """Return the months next to a number, as "m1" to "m12"."""
+    """Return the months that stand next to a number in the text, as "m1" to "m12"."""
     pattern, named = _dates(language)
     words = (match[match.lastindex or 0].lower() for match in pattern.finditer(text))
     return {f"m{named[word]}" for word in words if word in named}
@@ -110,7 +110,9 @@ def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 
 def names(sentence: str) -> set[str]:
-    """Return names in lower case: words with capitals mid-sentence or mid-word, or with digits."""
+    """Return the likely names in a sentence, in lower case. These are words that are capitalized
+    mid-sentence, or that contain a digit or an inner capital.
+    """
     found: set[str] = set()
     fresh = True
     for match in _WORD.finditer(sentence):
@@ -159,14 +161,14 @@ _LICENSED = re.compile(
 #: Maximum characters of a sentence to examine. A relation's subject is sought in the last
 #: SUBJECT_CHARS characters before the relation.
 MOST_CHARS, SUBJECT_CHARS = 2_000, 300
-#: Words that are too common in licence names to distinguish licences.
+#: Words that are too common in license names to distinguish licenses.
 _GENERIC = frozenset({"license", "licence", "the", "and", "of"})
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A claim that the property `what` of `subject`, such as the license, is `value`. `subject`
-    holds word stems, and `value` words.
+    """A claim that a property of a subject (`what`, such as the license) has a certain value.
+    `subject` holds word stems, and `value` holds words.
     """
 
     what: str
@@ -331,7 +333,9 @@ class Figure(NamedTuple):
 
 
 def figures(text: str, language: str = DEFAULT) -> tuple[Figure, ...]:
-    """Return the figures in a text, in digits or words. Skip digits within words ("IPv6")."""
+    """Return the figures in a text, whether written in digits or in words. Digits within words
+    ("IPv6") are skipped.
+    """
     known = language_named(language)
     found = []
     for match in _pattern(language).finditer(text):
@@ -357,7 +361,9 @@ def is_unit(word: str) -> bool:
 
 
 def borne_out(stated: Figure, sources: Iterable[Figure]) -> bool:
-    """Return whether a source figure equals the stated figure, possibly converted or rounded."""
+    """Return whether a source figure equals the stated one, allowing for rounding and unit
+    conversion.
+    """
     return any(
         stated.text == source.text
         or any(is_same(own, other) for own, other in product(stated.readings, source.readings))
@@ -432,7 +438,7 @@ def _make_quantity(
 
 
 def is_same(stated: Quantity, source: Quantity) -> bool:
-    """Return whether `stated` equals `source`, possibly converted or rounded."""
+    """Return whether `stated` equals `source`, allowing for rounding and unit conversion."""
     if stated.dimension != source.dimension:
         return False
     if math.isclose(stated.value, source.value, rel_tol=1e-9):

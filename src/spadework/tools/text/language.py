@@ -80,8 +80,8 @@ class Language:
     says_what: re.Pattern[str] = _NEVER  # text after the subject of a definition ("is a")
     latest: re.Pattern[str] = _NEVER  # a request for news
     leans: frozenset[str] = frozenset()  # openings of sentences that need the previous one
-    pronouns: frozenset[str] = frozenset()  # those that refer to an earlier question's subject
-    which: re.Pattern[str] = _NEVER  # matches the words before the noun that is asked for
+    pronouns: frozenset[str] = frozenset()  # pronouns that may stand for a subject mentioned before
+    which: re.Pattern[str] = _NEVER  # words before the noun that is asked for ("which")
     polar: re.Pattern[str] = _NEVER  # start of a yes/no question
     excludes: re.Pattern[str] = _NEVER  # a word before something to exclude ("outside")
     ranks: re.Pattern[str] = _NEVER  # a rank beside a superlative, as in "second largest"
@@ -101,7 +101,7 @@ class Language:
     relation: re.Pattern[str] = _NEVER  # a thing described by its relation to another
     linked: re.Pattern[str] = _NEVER  # text before the name of a related person or thing ("by")
     demonym: re.Pattern[str] = _NEVER  # an adjective of nationality, such as "French"
-    request: re.Pattern[str] = _NEVER  # start of a request that includes a text
+    request: re.Pattern[str] = _NEVER  # start of a request, such as "please summarize"
     label: re.Pattern[str] = _NEVER  # a heading such as "Abstract:" within a text
     form: re.Pattern[str] = _NEVER  # requirements on the answer's form
     other_side: Mapping[str, tuple[str, ...]] = field(

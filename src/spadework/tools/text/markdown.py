@@ -17,7 +17,7 @@ Kind = Literal["heading", "paragraph", "list", "code", "table", "quote"]
 
 ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)", re.MULTILINE)
 
-#: Characters other than digits that can start a block that is neither a paragraph nor a table.
+#: Characters, apart from digits, that can start a block other than a paragraph or table.
 _BEGINNINGS = frozenset("`~>#-*_+")
 _FENCE = re.compile(r"([ \t]*)(`{3,}+(?!.*`)|~{3,})[ \t{.]*([^\s{}`]*)")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
@@ -28,7 +28,9 @@ _FIRST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|1[.)])[ \t]+\S")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of whole lines, `markdown[start:end]`. `language` is that of a code fence."""
+    """A block of whole lines, `markdown[start:end]`. `language` is the language stated by a code
+    fence, or "".
+    """
 
     kind: Kind
     start: int
@@ -281,7 +283,7 @@ def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
 
 @dataclass
 class _Open:
-    """An unmatched emphasis mark with `count` unused characters."""
+    """A run of emphasis marks that is not closed yet, with `count` marks left to match."""
 
     start: int
     count: int
@@ -415,7 +417,9 @@ _INSIDE = _AROUND | {"`"}
 
 
 class Emphasis(NamedTuple):
-    """An opening mark `start:inner_start`, its closing mark `inner_end:end`, and its strength."""
+    """Emphasized text: its opening mark `start:inner_start`, closing mark `inner_end:end`, and
+    strength.
+    """
 
     start: int
     inner_start: int

@@ -21,8 +21,8 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.text.tables import LEAST_COLUMNS, Span, Step, cells, header_of, steps_of_lists
 from spadework.visible import bounded, one_line, visible
 
-#: A span's neighbouring sentences are sought within REACH characters of the span, and may have at
-#: most MOST_CHARS characters.
+#: The sentences next to a span are sought within REACH characters of it. They are left out if
+#: longer than MOST_CHARS characters.
 REACH, MOST_CHARS = 800, 400
 _APART = re.compile(r"^\s{0,3}(?:#{1,6}\s|(?:[-*_]\s*){3,}$)", re.MULTILINE)
 
@@ -54,7 +54,9 @@ class PageText(str):
         return {}
 
     def heading_above(self, at: int) -> str:
-        """Return the path of headings above a position."""
+        """Return the heading path at a position ("Install > Linux"), or "" before the first
+        heading.
+        """
         return heading_at(self.headings, at)
 
     def header_of(self, table: Block, least: int = LEAST_COLUMNS) -> Span | None:

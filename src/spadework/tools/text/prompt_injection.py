@@ -137,7 +137,7 @@ def is_injection(text: str) -> bool:
 
 
 def _sends_away(said: str) -> bool:
-    """Return whether a text sends the model to a URL before it may answer. Takes linear time."""
+    """Return whether a text sends the model to a URL before it may answer."""
     last = max(said.rfind("http://"), said.rfind("https://"))
     errand = _ERRAND.search(said) if last >= 0 else None
     return errand is not None and errand.start() <= last

@@ -50,8 +50,8 @@ _SIGNS: Mapping[str, tuple[str, Callable[[Any, Any], bool], bool]] = {
 
 @dataclass(frozen=True)
 class Computed:
-    """A value computed from the table `rows` that satisfy the condition `where`. `of` is the total
-    number of rows in the table. `score` is the fraction of the question's words found in the
+    """A value computed from the `rows` of a table that satisfy the condition `where`. `of` is the
+    table's total number of rows. `score` is the fraction of the question's words found in the
     table. `column` is "" for a count.
     """
 

@@ -182,7 +182,9 @@ def is_measure(word: str, code: str) -> bool:
 
 
 def unit_of(rest: str, code: str) -> tuple[float, str] | None:
-    """Return the factor and dimension of the unit at the start of `rest`, or None if unclear."""
+    """Return the factor and dimension of the unit at the start of `rest`, the text after a figure.
+    Return None if the unit is unclear.
+    """
     scales = language(code).scales
     if language(code).unspaced:
         powers = [scales[sign] for sign in rest.strip()[:2] if sign in scales]
@@ -200,7 +202,9 @@ def unit_of(rest: str, code: str) -> tuple[float, str] | None:
 
 
 def unit_of_name(name: str, code: str) -> tuple[float, str]:
-    """Return the factor and dimension of a column name's final unit ("area_km2")."""
+    """Return the factor and dimension of the unit that ends a column name ("area_km2"), or (1.0,
+    "") if there is none.
+    """
     words = re.sub(r"(?<=m)2\b", "²", re.sub(r"[_()\[\]]", " ", name)).split()
     return (unit_of(f" {words[-1]}", code) if words else None) or (1.0, "")
 
@@ -253,7 +257,9 @@ class Table:
 
 @lru_cache(maxsize=64)
 def tables_of(text: str, code: str) -> tuple[Table, ...]:
-    """Return a text's tables without total rows. Omit tables with a row longer than the header."""
+    """Return a text's tables, without their total rows. Tables without a header, or with a row
+    longer than the header, are left out.
+    """
     made, above = [], paths(headings(text))
     for block in blocks(text):
         header = header_of(text, block) if block.kind == "table" else None
@@ -269,7 +275,9 @@ def tables_of(text: str, code: str) -> tuple[Table, ...]:
 
 
 def _without_totals(rows: Sequence[Row], code: str) -> Sequence[Row]:
-    """Return the rows without final totals, or [] if the last row might or might not be totals."""
+    """Return the rows without a final row of totals, or () if it is unclear whether the last row is
+    one.
+    """
     if not rows:
         return rows
     *others, (_, last) = rows

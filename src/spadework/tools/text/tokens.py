@@ -61,7 +61,7 @@ async def ready() -> None:
 
 
 def rather_a_name(word: str) -> bool:
-    """Return whether a capitalized word is probably a name, as its lower-case form is rarer."""
+    """Return whether a word is rarer in lower case than capitalized, and so probably a name."""
     plain = _load().encode_ordinary(f" {word.lower()}")
     capital = _load().encode_ordinary(f" {word}")
     return len(plain) > 1 or (len(capital) == 1 and capital[0] < plain[0])

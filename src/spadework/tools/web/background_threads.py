@@ -83,7 +83,7 @@ def kill_group(process: subprocess.Popen[Any] | Process | psutil.Process) -> Non
 
 @contextmanager
 def ended_by(end: Callable[[], None]) -> Iterator[None]:
-    """Within the context, call `end`, which stops a child process, if this process exits."""
+    """Call `end`, which stops a child process, if this process exits within the context."""
     _ENDS.add(end)
     try:
         yield
@@ -92,6 +92,6 @@ def ended_by(end: Callable[[], None]) -> Iterator[None]:
 
 
 def end_all() -> None:
-    """Stop all registered child processes."""
+    """Stop all child processes registered with `ended_by`."""
     for end in tuple(_ENDS):
         end()

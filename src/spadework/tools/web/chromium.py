@@ -58,5 +58,5 @@ def _find_browser(names: Sequence[str], places: Sequence[tuple[Path, str]]) -> s
 
 
 def runs_as_root() -> bool:
-    """Return whether the process is root, which rules out Chromium's sandbox."""
+    """Return whether this process runs as root, which rules out Chromium's sandbox."""
     return hasattr(os, "geteuid") and os.geteuid() == 0

@@ -189,7 +189,7 @@ def closing_lines(client: C) -> C:
 
 
 def read_key(secret: SecretStr | None, variable: str) -> str:
-    """Return the key in a secret. Raises SettingsError if the key is missing or malformed."""
+    """Return the API key in `secret`. Raises SettingsError if the key is missing or malformed."""
     key = secret.get_secret_value().strip() if secret else ""
     if not key:
         raise SettingsError(f"{variable} is not set.")
@@ -213,9 +213,9 @@ async def ask_again(
     jitter: float = 1.0,
 ) -> T:
     """Call `ask` up to `most` times, and raise its last error if it never succeeds. `worth` takes
-    an error, and returns whether to retry or the seconds to wait before a retry. If it returns
-    True, pauses double from `first` seconds, plus up to `jitter` random seconds, to at most
-    LONGEST.
+    an error, and returns whether to retry, or the seconds to wait before a retry. If it returns
+    True, the pause starts at `first` seconds and doubles each time. Up to `jitter` random
+    seconds are added, but no pause exceeds LONGEST.
     """
 
     def pause(state: RetryCallState) -> float:
@@ -238,7 +238,7 @@ async def ask_again(
 #: Headers that state how many requests are left in each rate-limit window, and when the window ends
 #: (in seconds from now or as a Unix time).
 RATE_LIMIT_HEADERS = ("x-ratelimit-remaining", "x-ratelimit-reset")
-#: Larger header values are a Unix time, not a delay in seconds.
+#: Header values above this are a Unix time, not a delay in seconds.
 _MOST_WAIT = 1e9
 _NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 

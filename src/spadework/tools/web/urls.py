@@ -41,7 +41,7 @@ _STATE = frozenset(("gov", "gob", "gouv", "govt", "gub", "gv", "go", "mil"))
 
 @lru_cache(maxsize=4096)
 def is_official(host: str) -> bool:
-    """Return whether only governments and their organisations can register a lower-case host."""
+    """Return whether only governments and their organizations can register a lower-case host."""
     # Add a label, because a public suffix such as gov.uk can itself be a host name.
     url = SplitResult("http", f"www.{host}", "", "", "")
     suffix = str(get_tld(url, fail_silently=True, parser_class=_Installed) or "")
@@ -191,7 +191,7 @@ def _meaningful_parameters(parameters: list[str]) -> Iterator[str]:
 
 
 def _escape_url(text: str) -> str:
-    """Keep only necessary escapes, in upper case (RFC 3986, 6.2.2)."""
+    """Reduce percent-escapes to the necessary ones, in upper case (RFC 3986, 6.2.2)."""
 
     def written(escape: re.Match[str]) -> str:
         char = unquote(escape[0])

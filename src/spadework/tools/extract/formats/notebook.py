@@ -14,7 +14,7 @@ from spadework.tools.extract.markdown_writer import blocks, fence, not_shown
 from spadework.tools.extract.text.markdown import clean_markdown
 
 MAX_CELLS = 2_000
-#: Maximum characters shown per output.
+#: Maximum characters shown of each output of a cell.
 MAX_OUTPUT = 2_000
 
 

@@ -90,7 +90,9 @@ class Styles:
 
 
 def by_name(style: Style, name: str) -> Style:
-    """Return a style, changed as `name` implies. Word always stores heading names in English."""
+    """Return `style`, changed as the name of a Word style implies. Word always stores heading names
+    in English.
+    """
     if found := _HEADING.match(name):
         return replace(style, level=int(found[1]))
     if name.lower() == "title":

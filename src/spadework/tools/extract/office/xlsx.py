@@ -229,7 +229,9 @@ def _place(run: Element) -> Place:
 
 
 def _date_styles(styles: Element | None) -> dict[str, bool]:
-    """Return the indices of the date styles, each mapped to whether it shows elapsed time."""
+    """Return the indices of the cell styles for dates, each mapped to whether the style shows
+    elapsed time.
+    """
     if styles is None:
         return {}
     dates = {str(number): number == _LAPSE for number in _DATES}

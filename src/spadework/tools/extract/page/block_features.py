@@ -26,7 +26,7 @@ def size(chars: int) -> str:
 
 
 def density(link_chars: int, chars: int) -> str:
-    """Return the share of link text as a digit from 0 to 4."""
+    """Return the fraction of the text that is in links, as a digit from 0 to 4."""
     if not link_chars:
         return "0"
     share = link_chars / max(1, chars)
@@ -139,7 +139,9 @@ class Sums:
 
 
 def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: list[float]) -> Frame:
-    """Return the element with the best expected F1 as the content. Inner elements win ties."""
+    """Return the element that has the best expected F1 if taken as the content. Inner elements win
+    ties.
+    """
     likely = Sums([block.chars * chance for block, chance in zip(blocks, chances, strict=True)])
     expected = likely.of(0, len(blocks)) + 1e-9
     best, found = -1.0, frames[0]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 #: Elements nested deeper than this are treated as siblings.
 MOST_DEPTH = 400
-#: Lists and quotations nested deeper than this are written as if they were at this depth.
+#: Lists and quotations nested deeper than this are written at this depth.
 MOST_LIST_DEPTH = 10
 #: Maximum characters in a cell of a data table. A table with a longer cell counts as layout.
 MOST_CELL_CHARS = 4_000
@@ -18,10 +18,10 @@ MOST_CHARS = 10_000_000
 MOST_TAGS = 80_000
 #: Maximum nesting depth of elements. Lexbor parses 6,000 levels in 50 ms and 40,000 in 2.3 s.
 MOST_NESTING = 6_000
-#: Maximum number of times that the parser may reopen a formatting element. 250,000 times take 0.5 s
-#: and 60 MB.
+#: Maximum number of times that the parser may reopen formatting elements on a page. 250,000 times
+#: take 0.5 s and 60 MB.
 MOST_REOPENED = 250_000
-#: Pages with fewer opening tags than this are not checked for nesting.
+#: Pages with fewer opening tags than this are not checked for excessive nesting.
 HARMLESS_TAGS = 1_000
 #: Pages with at most this many characters are not checked for long tags.
 HARMLESS_BYTES = 60_000
@@ -34,18 +34,18 @@ CLEAN_ENOUGH = 0.75
 CONTAINER_SHARE = 0.7
 #: A block in a known container is kept if its probability of being content exceeds this.
 CONTAINER_BAR = 0.1
-#: A block is kept if its probability exceeds BAR times the threshold that maximizes the expected
-#: F1.
+#: A block is kept if its probability of being content exceeds BAR times the threshold that
+#: maximizes the page's expected F1.
 BAR = 1.2
 #: Values that replace BAR for some page kinds. Articles have more noise, documentation has less.
 BARS = {"article": 1.3, "documentation": 1.0}
-#: Each block's probability moves towards the mean of similar blocks by this fraction (0–1) of the
-#: difference.
+#: A block's probability of being content is moved toward the mean of similar blocks by this
+#: fraction (0–1) of the difference.
 LEVELLED = 0.5
 #: On pages with at most this many blocks, everything outside boilerplate elements is content.
 FEW_BLOCKS = 4
-#: The title is the last h1 above the first long block. A kept block is long if it has at least this
-#: many characters.
+#: If no h1 heading is among the content blocks, the last h1 above the first content block with at
+#: least this many characters is added as the title.
 TITLED_CHARS = 120
 #: A definition list is kept whole if its definitions average at least DEFINED_CHARS characters,
 #: and the list's mean probability exceeds DEFINED times the page's threshold.
@@ -64,7 +64,7 @@ FURNITURE = frozenset((
 ))  # fmt: skip
 #: If a page's content has fewer characters than this, text from embedded data is added.
 THIN_CHARS = 250
-#: Minimum characters of a text taken from embedded data.
+#: Texts from embedded data with fewer characters than this are ignored.
 LEAST_EMBEDDED_CHARS = 140
 MOST_EMBEDDED_CHARS = 200_000
 #: Page kinds whose known containers (such as `<main>`) hold no offers or comments.

@@ -24,8 +24,8 @@ _INLINE = frozenset(
     ("a", "abbr", "b", "bdi", "cite", "code", "dfn", "em", "font", "i", "kbd", "mark", "q", "s",
      "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var")
 )  # fmt: skip
-#: Maximum number of steps through the element tree to find neighbouring text, and maximum number of
-#: characters used from that text.
+#: Neighboring text is searched for in at most _STEPS steps through the element tree. At most _NEAR
+#: characters of it are used.
 _STEPS, _NEAR = 8, 40
 _MOST_MARK = 12
 
@@ -72,8 +72,9 @@ def _unstack(node: LexborNode) -> None:
 
 
 def _write_equation(rule: LexborNode) -> None:
-    """Replace the fraction with the bar `rule` by one line of text. Its formula is laid out as a
-    one-row table, which becomes text too once no fraction is left.
+    """Replace a fraction, whose bar is the element `rule`, with one line of text, if a one-row
+    table lays out the formula. Once no fraction bar is left in the table, replace it with text
+    too.
     """
     line = rule.parent if rule.tag == "td" else rule
     if line is None or line.parent is None:
@@ -148,7 +149,8 @@ def _write(node: LexborNode, text: str, place: Place, done: set[int]) -> None:
     if shown == text:
         return
     before = node.prev
-    if before is not None and before.is_text_node:  # Join both texts, or a leading `_` is escaped.
+    # Join both texts, because a `_` at the start of a text would be escaped.
+    if before is not None and before.is_text_node:
         shown = (before.text_content or "") + shown
         before.remove()
     node.replace_with(shown)
@@ -208,7 +210,7 @@ def _source_of(node: LexborNode, attributes: dict[str, str | None]) -> str:
 
 def hidden_tex(node: LexborNode, before: str) -> str:
     """Return the formula in a `<math>`, script, image or drawing, or "" if there is none. A
-    fallback image yields "" if the text `before` it is already the formula.
+    fallback image yields "" if the text `before` it already shows the formula.
     """
     attributes = node.attributes
     if node.tag == "math":

@@ -63,7 +63,7 @@ _LANGUAGE = re.compile(
     r"(?P<name>[\w+#.-]+)"
 )
 _LISTING = re.compile(r"(?:^|\s)code-?block(?:\s|$)", re.IGNORECASE)
-#: Elements that a code block never contains.
+#: A `<div>` that contains one of these elements is not a code block.
 _NO_LINES = "pre,p,ul,ol,table,h1,h2,h3,h4,h5,h6,textarea"
 _NO_LANGUAGE = frozenset((
     "default", "none", "text", "plain", "plaintext", "notranslate", "block", "console-output",
@@ -99,7 +99,7 @@ def is_listing(node: LexborNode, tag: str, attributes: dict[str, str | None]) ->
 
 
 def lines_of(node: LexborNode) -> str:
-    """Return a listing's code, reading child `<div>`s as lines."""
+    """Return the code in a `<div>` listing, reading child `<div>`s as lines."""
     inside = list(node.iter())
     are_lines = inside and all(part.tag == "div" for part in inside)
     lines = map(code_text, inside) if are_lines else [code_text(node)]
@@ -129,7 +129,9 @@ def _is_line_number(node: LexborNode) -> bool:
 
 
 def language(node: LexborNode) -> str:
-    """Return the language declared by a `<pre>`, its `<code>` or a close ancestor, or ""."""
+    """Return the programming language declared by a `<pre>`, its `<code>` or a close ancestor, or
+    "".
+    """
     inner = node.css_first("code")
     places = [node] if inner is None else [inner, node]
     above = node.parent
@@ -216,7 +218,7 @@ class Line:
         self.raw(escaped(data), len(data))
 
     def raw(self, markdown: str, chars: int) -> None:
-        """Add text that is already Markdown and shows `chars` visible characters."""
+        """Add Markdown that displays as `chars` characters."""
         if not markdown:
             return
         self.parts.append(markdown)
@@ -252,11 +254,11 @@ class Line:
             self._spaced = True
 
     def before(self) -> str:
-        """Return the last part of the line that is not blank, or ""."""
+        """Return the last text added to the line, ignoring blanks, or ""."""
         return next((part for part in reversed(self.parts[-2:]) if part.strip()), "")
 
     def open(self, sign: str, url: str = "") -> Mark:
-        """Open emphasis or, with the sign `[`, a link."""
+        """Start emphasis, or a link if `sign` is `[`."""
         mark = Mark(sign, len(self.parts), url)
         self._open.append(mark)
         if sign == "[":
@@ -264,7 +266,7 @@ class Line:
         return mark
 
     def close(self, mark: Mark) -> None:
-        """Close the emphasis or link that `open` returned."""
+        """End the emphasis or link that `open` returned."""
         self._open.remove(mark)
         if mark.sign == "[":
             self._linked -= 1

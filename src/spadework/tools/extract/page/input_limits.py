@@ -26,7 +26,8 @@ from spadework.tools.extract.page.formulas import holds_formula_alone
 _BINARY = [chr(code) for code in (*range(1, 9), *range(14, 27), *range(28, 32), 0xFFFD)]
 _SAMPLE = 2_000
 _TAG = re.compile(r"<(/?[a-zA-Z][^\s/>]*)")
-#: Maximum number of quoted values in a tag, and maximum number of its characters outside quotes.
+#: A page is refused if a tag has _MOST_QUOTED quoted values, or _MOST_BARE consecutive characters
+#: without quotes.
 _MOST_QUOTED, _MOST_BARE = 15_000, 100_000
 _LONG_TAG = re.compile(
     rf"""<[a-zA-Z](?>(?:[^<>"']*+(?:"[^"]*+"|'[^']*+')){{{_MOST_QUOTED}}}|[^<>"']{{{_MOST_BARE}}})"""
@@ -66,7 +67,7 @@ def _may_hold_long_tag(text: str) -> bool:
     if len(text) <= HARMLESS_BYTES:
         return False
     few_quotes = text.count('"') + text.count("'") < 2 * _MOST_QUOTED
-    # A tag of _MOST_BARE characters covers a whole window of `half` characters.
+    # If every window of `half` characters contains a `<`, no tag has _MOST_BARE characters.
     half = _MOST_BARE // 2
     if few_quotes and all(
         text.find("<", at, at + half) >= 0 for at in range(0, len(text) - half + 1, half)

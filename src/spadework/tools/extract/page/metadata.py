@@ -199,8 +199,8 @@ _FORUM = ("discourse", "vbulletin")
 
 
 def source_kind_of(found: Metadata) -> SourceKind:
-    """Return the kind of source that the metadata states, or "". The type NewsArticle alone does
-    not mean "news", because blogs use it too.
+    """Return the kind of source stated in the metadata, or "". The type NewsArticle alone does not
+    mean "news", because blogs use it too.
     """
     if "ScholarlyArticle" in found.types or not found.meta.keys().isdisjoint(_PAPER):
         return "paper"
@@ -242,7 +242,7 @@ def told_by(table: dict[str, float]) -> Told:
 
 
 def likely_kinds(names: Iterable[str], told: Told) -> dict[str, float]:
-    """Return the probability of each likely kind, likeliest first."""
+    """Return the probability of each likely page kind, likeliest first, given the clues `names`."""
     sums: dict[str, float] = dict.fromkeys(KINDS, 0.0)
     for name in names:
         for kind, value in told.get(name, ()):

@@ -89,7 +89,8 @@ KINDS = {
 }  # fmt: skip
 
 _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
-#: Class names of content containers in documentation generators, wikis and code hosts.
+#: Class names and ids of content containers in documentation generators, wikis, code hosts and
+#: blogs.
 KNOWN_CONTAINERS = frozenset((
     "rst-content", "theme-doc-markdown", "md-content__inner", "markdown-body", "mw-parser-output",
     "mw-content-text", "docs-body", "docContent", "apicontent", "devsite-article-body",
@@ -158,7 +159,7 @@ def traits(tag: str, attributes: dict[str, str | None]) -> tuple[str, ...]:
 
 
 def captioned(block: Block) -> str:
-    """Return the address of the image to which a caption block belongs, or "" if there is none."""
+    """Return the URL of the image that a caption belongs to, or "" if `block` is not a caption."""
     frame, inside = block.frame, False
     while frame.parent and frame.tag != "figure":
         inside |= frame.tag == "figcaption"
@@ -173,7 +174,7 @@ _STOPS, _CLOSING = ".!?:;…。！？：|", '*_`)”"»'
 
 
 def assemble(blocks: Sequence[Block]) -> str:
-    """Return blocks as Markdown. Split paragraphs are rejoined. List items keep their markers."""
+    """Return blocks as Markdown, rejoining split paragraphs."""
     going_on = _going_on(blocks)
     parts: list[str] = []
     begun: set[Item] = set()

@@ -79,7 +79,9 @@ class Surroundings:
             )
 
     def levelled(self, chances: list[float]) -> list[float]:
-        """Return `chances` with those of structurally similar blocks moved closer together."""
+        """Return `chances` (probabilities of being content), moving those of structurally similar
+        blocks closer together.
+        """
         return levelled(chances, self._masses, self._same)
 
     def _span(self, start: int, end: int) -> tuple[float, float, float]:
@@ -270,7 +272,7 @@ def weights() -> dict[str, float]:
 
 @lru_cache(maxsize=8)
 def added(kind: str) -> dict[str, float]:
-    """Return the additional weights that apply to pages of this kind."""
+    """Return the additional weights for pages of this kind, keyed by feature name."""
     mark = f"{kind}> "
     pairs = ((name.removeprefix(mark), name) for name in weights() if name.startswith(mark))
     return {common: weights()[name] for common, name in pairs}

@@ -108,8 +108,8 @@ def read_table(
             links += block.links
     if not lines:
         return blocks
-    # Some forums lay out a comment as a table row. Its other cells, for votes and depth, contain no
-    # text.
+    # A table with a single non-empty cell is a paragraph. For example, some forums put a comment in
+    # a row whose other cells, for votes and depth, are empty.
     alone = not header and len(lines[0]) > 1 and sum(map(bool, chain(*lines))) == 1
     kind, text = ("p", assemble(last).strip()) if alone else ("table", _markdown(lines, header))
     return [*blocks, Block(kind, text, chars, link_chars, frame, inside, tuple(links))]
@@ -187,7 +187,9 @@ class Walker:
         return self.blocks
 
     def _enter(self, node: LexborNode, tag: str) -> Close | None:
-        """Return a function to call at the end of the element, or None to skip its children."""
+        """Process the start of an element. Return a function to call at its end, or None to skip
+        its children.
+        """
         if tag in elements.BLOCKS:
             return self._block(node, tag)
         if tag in elements.SKIPPED:
@@ -372,7 +374,7 @@ def _sets_apart(attributes: dict[str, str | None]) -> bool:
 
 
 def _take_title(node: LexborNode, kind: str) -> str:
-    """Return a callout's label, such as `Danger: `, and remove the title the label replaces."""
+    """Return a callout's label, such as `Danger: `, and remove the title that it replaces."""
     text = plain(node.text())
     titles = [title for title in node.css(_TITLES) if title != node][:1]
     titles += [part for part in node.iter() if plain(part.text()).lower() == kind.lower()][:1]

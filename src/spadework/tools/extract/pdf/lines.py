@@ -21,16 +21,18 @@ from spadework.tools.extract.office.docx import is_fixed_font
 BROKEN = "\ufffe"
 #: Minimum gap between columns, in letter heights.
 WIDE_GAP = 1.2
-#: Minimum number of lines with a gap at the same position for the gap to count as a gutter.
+#: A gap between columns counts as a gutter only if at least this many lines have it at the same
+#: position.
 LEAST_LINES = 4
-#: Minimum median length in characters of the texts on either side of a gutter. Shorter texts count
-#: as table values.
+#: A gap counts as a gutter only if the shorter text beside it has a median length of at least this
+#: many characters. Shorter texts are table values.
 LEAST_LETTERS = 20
 
-#: Maximum height and minimum vertical offset of superscripts and subscripts, relative to the height
-#: of normal letters.
+#: A superscript or subscript is less than SMALL times as high as normal letters. It is offset
+#: vertically by more than RISEN times their height.
 SMALL, RISEN = 0.9, 0.08
-#: Maximum gap between the parts of a line, and between the letters of a word, in letter heights.
+#: Maximum gap, in letter heights, between a superscript or subscript and the text beside it
+#: (SPACED), and between the letters of a word (SET_APART).
 SPACED, SET_APART = 0.5, 0.15
 
 _PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
@@ -47,8 +49,8 @@ _FIXED_NAME = re.compile(r"cmtt|typewriter", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Line:
-    """A line of text within one column, with its position in points. `table` is the Markdown of the
-    table that it replaces, if any.
+    """A line of text within one column, with its position in points. If it stands for a table,
+    `table` is the table's Markdown.
     """
 
     text: str
@@ -62,7 +64,9 @@ class Line:
 
 
 def lines(text_page: Any, gap: float = WIDE_GAP) -> Iterator[list[Line]]:
-    """Yield the parts of each line, split at gaps wider than `gap` letter heights."""
+    """Yield each line of a page as a list of its parts, split at gaps wider than `gap` letter
+    heights.
+    """
     text = text_page.get_text_range()
     known = text_page.count_chars()
     for span in _whole_lines(text_page, text, known):
@@ -87,7 +91,7 @@ def is_turned(text_page: Any) -> bool:
 
 
 def words_of(text_page: Any) -> Iterator[list[Line]]:
-    """Yield each line's words as separate parts."""
+    """Yield each line of a page as a list of its words."""
     return lines(text_page, -math.inf)
 
 
@@ -198,7 +202,9 @@ def _baseline(text_page: Any, place: int) -> float:
 
 
 def _letter(text: str) -> int:
-    """Return the index of the middle letter, skipping punctuation, which can be in another font."""
+    """Return the index of a text's middle letter, or 0. Punctuation is skipped, because its font
+    can differ.
+    """
     letters = [place for place, sign in enumerate(text) if sign.isalpha()]
     return letters[len(letters) // 2] if letters else 0
 

@@ -39,8 +39,8 @@ DOTS = 200 / 72
 #: A page with text counts as scanned if it has at most FEW_LETTERS characters, and one picture
 #: covers at least the fraction MOST_OF_PAGE of the page.
 FEW_LETTERS, MOST_OF_PAGE = 150, 0.5
-#: A scanned line gets the median font size of its page if its own size differs from the median by
-#: less than this fraction of the median.
+#: A scanned line gets its page's median font size if its own size differs from it by less than this
+#: fraction.
 ALIKE = 0.35
 
 
@@ -60,7 +60,9 @@ def is_scan(page: Any, lines: list[Line]) -> bool:
 
 
 def scan_page(page: Any) -> list[Line] | None:
-    """Read a page by OCR, returning [] if it is blank and None if OCR fails."""
+    """Read a page by OCR. Return [] if the page is blank, and None if OCR is unavailable or finds
+    no text.
+    """
     if not has_pillow():
         return None
     width, height = page.get_size()
@@ -92,7 +94,8 @@ def _of_few_sizes(lines: list[Line]) -> list[Line]:
 
 #: Minimum gap between paragraphs, relative to the larger of the usual line gap and the font size.
 PARAGRAPH_GAP = 1.35
-#: A line can end a paragraph if it is shorter than this fraction of a long line.
+#: A line can end a paragraph if it is shorter than this fraction of the document's 90th-percentile
+#: line length.
 SHORT_LINE = 0.7
 #: Minimum font size of a heading, relative to body text. The second value is for bold headings.
 LARGER, SMALLER = 1.12, 0.97
@@ -169,7 +172,7 @@ def _parts(above: Line, below: Line) -> bool:
 
 
 def _begins(above: Line, below: Line, *, gap: float, short: float) -> bool:
-    """Return whether `below` starts a paragraph."""
+    """Return whether the line `below` starts a new paragraph."""
     if above.text.endswith(BROKEN):
         return False
     ended = len(above.text) < short and (above.text[-1] in ".!?:;)" or not below.text[0].islower())
@@ -243,7 +246,7 @@ _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 
 
 def extract_pdf(body: bytes, url: str) -> Extracted:
-    """Return a PDF's metadata and its text, which ends with a note on unread pages. Raises
+    """Return a PDF's metadata and text. If pages were not read, a note at the end says so. Raises
     Unreadable if the file is damaged, needs a password or contains no text.
     """
     try:
@@ -308,8 +311,8 @@ def _lines(text_page: Any) -> list[list[Line]]:
 
 
 def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]:
-    """Return the lines of `cells`, which are split even at narrow gaps. Lines outside tables are
-    replaced by those of `found` at the same position.
+    """Return `cells` (lines split even at narrow gaps), replacing each line outside tables with the
+    line of `found` that starts at the same position.
     """
 
     def place(line: list[Line]) -> tuple[float, float]:

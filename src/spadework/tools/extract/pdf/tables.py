@@ -21,8 +21,8 @@ THICK = 3.0
 LONG = 6.0
 #: Maximum distance at which two rules (drawn lines) count as meeting, in points.
 NEAR = 3.0
-#: Maximum number of drawn objects to examine on a page, and maximum number of rules (drawn lines).
-#: A page with more rules counts as a drawing.
+#: At most MOST_DRAWN drawn objects are examined per page. A page with more than MOST_RULES rules
+#: (drawn lines) counts as a drawing without tables.
 MOST_DRAWN, MOST_RULES = 10_000, 600
 
 
@@ -157,7 +157,9 @@ def _stands_in(line: Line, across: list[float], down: list[float]) -> bool:
 def _band(
     grid: _Grid, words: list[Line], across: list[float], bottom: float, top: float
 ) -> list[list[str]]:
-    """Return the table rows between two rules. Raises _Unproven if a word crosses a cell border."""
+    """Return the table rows between the horizontal rules at `bottom` and `top`. Raises _Unproven if
+    a word crosses a cell border.
+    """
     found = [word for word in words if bottom <= word.bottom + word.size / 2 < top]
     lines = _in_lines(found)
     cells = [_cells(grid, line, across, (bottom + top) / 2) for line in lines]
@@ -255,7 +257,7 @@ def _trim_rows(lines: Sequence[Parts], first: int, end: int) -> tuple[int, int]:
 
 
 def _table(rows: Sequence[Parts]) -> str:
-    """Return rows as a table, or "" if their columns are unclear."""
+    """Return rows as a Markdown table, or "" if there are too few or their columns are unclear."""
     full = [row for row in rows if len(row) > 1]
     if len(full) < LEAST_ROWS:
         return ""

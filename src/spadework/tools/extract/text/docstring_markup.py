@@ -1,5 +1,5 @@
-"""Convert docstrings and reStructuredText to Markdown line by line. A real parser takes a hundred
-times as long and rejects most docstrings.
+"""Convert docstrings and reStructuredText to Markdown line by line. A real parser is a hundred
+times slower and rejects most docstrings.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _UNDERLINE = re.compile(r"([-=~^*+\"])\1{2,}$")
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _FIELD = re.compile(r":(\w+)(?:\s+([^:]+))?:(?:\s+(.*)|$)")
 _ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)\s+([\w-]+)(?:\s+\"(.*)\")?$")
-#: A numpy-style argument, described by the following lines.
+#: The first line of a numpy-style argument, such as `name : type`.
 _TYPED = re.compile(r"[*\w, ]+ : [^:]+$")
 _ITEM = re.compile(r"(?:[-*+\u2022]|#\.|(\d{1,3})[.)])\s+(?=\S)")
 _GRID = re.compile(r"[+=][-=+ ]{4,}$|\|")

@@ -25,7 +25,7 @@ _CONTENTS = ("encoded", "content", "description", "summary", "subtitle", "taglin
 
 
 def read_feed(root: Element, url: str) -> Extracted:
-    """Return a feed with one section per entry, and with the date of its newest entry."""
+    """Return a feed as Markdown with one section per entry, dated by the newest entry."""
     found = list(below(root, "item", "entry"))
     entries = found[:MAX_ENTRIES]
     about = next(below(root, "channel"), root)

@@ -48,7 +48,7 @@ def extract_mail(body: bytes, url: str) -> Extracted:
 def letter(
     subject: str, sender: str, date: datetime | None, text: str, attached: Sequence[str]
 ) -> Extracted:
-    """Build an e-mail from Markdown and attachment names."""
+    """Build a document from an e-mail's headers, Markdown text and attachment names."""
     line = " · ".join(part for part in (sender, date.date().isoformat() if date else "") if part)
     closed = plain(f"… Not opened: {', '.join(attached[:MAX_NAMES])}.") if attached else ""
     return Extracted(

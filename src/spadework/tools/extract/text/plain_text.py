@@ -26,7 +26,7 @@ _UNDERLINE = re.compile(r"([=\-~*^#])\1{2,}\s*$")
 _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[A-Z]\S*(?:\s+\S+){0,9}$")
 _BULLET = re.compile(r"\s{0,3}(?:[-*+\u2022\u2013]|(\d{1,3}[.)]))\s+(?=\S)")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t)\S")
-#: The start of a line in a list: a date, as in a log, or a label before a column of prose.
+#: The start of a list-like line: a date, as in a log, or a label before a column of prose.
 _ENTRY = re.compile(r"(?:\d{1,4}[./-]\d\d?[./-]\d{1,4}\b|\S.{0,30}? {2,}(?=(?:\S+ ){4}))")
 #: A paragraph becomes a list if at least this fraction of its lines matches _ENTRY.
 _ENTRIES = 0.75
@@ -178,13 +178,15 @@ def extract_delimited(text: str, url: str) -> Extracted:
 
 
 def _agreement(text: str, sign: str) -> int:
-    """Return how many of the first rows, split at `sign`, have the most common number of cells."""
+    """Return how many of the first rows, split at `sign`, have the most common number of cells
+    above 1.
+    """
     widths = Counter(len(row) for row in islice(_Rows(text, sign), _SAMPLE) if row)
     return max((count for width, count in widths.items() if width > 1), default=0)
 
 
 class _Rows:
-    """The rows of delimited data. Reading stops at an overlong cell, and `damage` says why."""
+    """The rows of delimited data. Reading stops at a row that cannot be parsed: see `damage`."""
 
     def __init__(self, text: str, sign: str) -> None:
         self.damage = ""

@@ -42,8 +42,7 @@ class Browser:
         self._settings, self._resolve = settings, resolve
         self.max_level = settings.max_level
         self._holder = _Holder()
-        # The finalizer also runs if this object is never closed: at exit, or when it is
-        # garbage-collected.
+        # The finalizer also runs at exit, or when this object is garbage-collected.
         self._let_go = weakref.finalize(self, _release, self._holder)
 
     async def __aenter__(self) -> Self:
@@ -54,7 +53,7 @@ class Browser:
 
     @cached_property
     def what_is_missing(self) -> str:
-        """A sentence that says what must be installed first, or ""."""
+        """A sentence that says what must be installed to use the browser, or ""."""
         if importlib.util.find_spec("playwright") is None:
             return f"Browsing needs the `browser` extra: {how_to_install('browser')}."
         if not installed_chromium(self._settings.chromium):

@@ -47,7 +47,7 @@ class Permission:
 
     @property
     def spent(self) -> bool:
-        """True if the page has loaded more bytes than allowed."""
+        """True if the page has sent and received more bytes than allowed."""
         return self.received > self._most_bytes
 
     async def connect(self, host: str, port: int) -> httpcore.AsyncNetworkStream:

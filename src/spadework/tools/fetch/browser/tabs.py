@@ -15,7 +15,7 @@ from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Pag
 
 from spadework.tools.fetch.browser.proxy import Permission, Proxy
 
-#: Features to turn off, including Playwright's defaults, because only the last
+#: Chromium features to turn off. They include Playwright's defaults, because only the last
 #: `--disable-features` flag counts.
 _OFF = (
     # Internal pages of the address bar. They cause most of the cost of opening a browser context.
@@ -55,9 +55,9 @@ CONTEXT: dict[str, Any] = {
 
 @asynccontextmanager
 async def authenticate_proxy(devtools: CDPSession, permission: Permission) -> AsyncIterator[None]:
-    """Authenticate a context to the proxy during its first visit. Pause only requests for
-    documents. Playwright's own method would pause every request and disable the cache.
-    `empty_context` ends the pausing.
+    """Authenticate a context to the proxy during its first visit. Only requests for documents are
+    paused, until `empty_context` is called. Playwright's own method would pause every request
+    and disable the cache.
     """
     given = {"response": "ProvideCredentials"}
     given |= {"username": permission.user, "password": permission.password}
@@ -112,7 +112,9 @@ async def empty_context(
 async def renew_page(
     context: BrowserContext, page: Page, devtools: CDPSession
 ) -> tuple[Page, CDPSession]:
-    """Give an emptied context a new page, process and cache. A new context takes twice as long."""
+    """Give an emptied context a new page, process and cache. A new context would take twice as
+    long.
+    """
     await devtools.send("Network.clearBrowserCache")
     fresh = await context.new_page()
     await page.close()
@@ -128,7 +130,7 @@ EMPTY_SECONDS = 15.0
 
 @dataclass
 class Tab:
-    """A browser context that belongs to `owner`, with one blank page."""
+    """A browser context that belongs to `owner`, and its only page."""
 
     owner: object
     permission: Permission
@@ -150,7 +152,7 @@ class Tabs:
 
     @asynccontextmanager
     async def tab(self, owner: object, host: str, permission: Permission) -> AsyncIterator[Tab]:
-        """Yield a blank page for `host`, in an idle or new context."""
+        """Yield a tab for a page on `host`, reusing an idle tab of `owner` if possible."""
         await self._slots.acquire()
         tab: Tab | None = None
         try:

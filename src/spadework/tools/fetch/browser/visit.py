@@ -77,7 +77,7 @@ async def visit(tab: Tab, errand: Errand) -> Fetched:
     until = asyncio.get_running_loop().time() + errand.seconds
     tab.permission.begin(urlsplit(errand.url).hostname or "")
     try:
-        # Chromium remembers the credentials after the first visit.
+        # Chromium remembers the proxy credentials after the first visit.
         first = nullcontext() if tab.visits else authenticate_proxy(tab.devtools, tab.permission)
         async with asyncio.timeout_at(until), first:
             response = await _open_page(tab, errand, until)
@@ -149,7 +149,9 @@ async def _quiet(page: Page, quiet: int, least: int = 0, most: float = EMPTY) ->
 
 
 async def _run(page: Page, script: str, made: Callable[[Any], T], given: Any = None) -> T:
-    """Return a script's result, retrying after navigation. Raises Unreadable for a fake result."""
+    """Run a script and return its result, converted by `made`. Retry after navigation. Raises
+    Unreadable for an invalid result.
+    """
     while True:
         try:
             return made(await page.evaluate(script, given))
