@@ -23,8 +23,9 @@ class Backend(Protocol):
     """Operations involving other machines. The default implementations assume a single machine."""
 
     async def find(self, settings: Settings, session_id: str) -> bool:
-        """Copy to this machine a session that workers run, and return whether it is still waiting
-        or running. Raises SettingsError or DiskFailed.
+        """Copy a session from the workers' database to this machine, and return whether it is still
+        waiting or running. If it is, only its metadata is copied. Raises SettingsError or
+        DiskFailed.
         """
         return False
 
@@ -65,7 +66,7 @@ class Backend(Protocol):
     def limits_shared(
         self, settings: Settings, session_id: str
     ) -> AbstractAsyncContextManager[None]:
-        """Return a context that shares host, model and provider limits with other machines."""
+        """Return a context manager that shares host, model and provider limits between machines."""
         return nullcontext()
 
     def run_by_workers(

@@ -25,7 +25,7 @@ _open: ContextVar[Bill | None] = ContextVar("bill", default=None)
 
 
 class Bill:
-    """The amounts used by some work, by `Usage` field. `kept` is true if the journal has them."""
+    """What some work used, by `Usage` field. `kept` is true if the journal has recorded it."""
 
     def __init__(self) -> None:
         self.amounts: dict[str, float | None] = {}
@@ -84,8 +84,9 @@ LEAST_ROOM = 200
 
 
 class HoldRequest(NamedTuple):
-    """A model call to reserve. The request has `told` tokens, and the answer usually has `usual`
-    and at most `most` tokens. A `closing` call may use what is reserved for writing the report.
+    """A request to reserve budget for a model call. The prompt has `told` tokens. The answer
+    usually has `usual` tokens, and at most `most`. A `closing` call may use what is reserved for
+    writing the report.
     """
 
     told: int
@@ -233,8 +234,8 @@ class Budget(Deadline):
         self._money = self.used.money or 0.0
 
     def metered(self) -> AbstractContextManager[Bill]:
-        """Collect the usage in a context on a new bill. On exit, add it to the enclosing bill,
-        unless the journal recorded it.
+        """Return a context manager that collects usage in a new bill. On exit, the bill is added to
+        the enclosing one, unless the journal recorded it.
         """
         return meter_bill(self.loose)
 
@@ -298,7 +299,9 @@ class Budget(Deadline):
         return hold
 
     def settle(self, hold: Hold, *, used: tuple[int, int], price: float | None) -> None:
-        """Release a reservation and record the call's actual cost. `price` is None if unknown."""
+        """Release a reservation and record what the call used: (input, output) tokens, and the
+        `price` in dollars (None if unknown).
+        """
         self._holds.remove(hold)
         if self.shared:
             self.shared.settle(hold, sum(used), price or 0.0)

@@ -1,4 +1,4 @@
-"""Divide the run time into phases, and compute the timeout of every external wait."""
+"""Divide a run's time among its phases, and compute timeouts from the time left."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ACCELERATE = (0.40, 240.0)
 #: judging end.
 WRITE_NOW = (0.20, 120.0)
 #: When less time than this (fraction of the run time, seconds) is left, a run that is not yet
-#: writing stops, and code composes the report.
+#: writing stops, and its report is composed without a model.
 CLOSE_NOW = (0.10, 60.0)
 
 #: Number of steps in a round: search, read, judge.
@@ -46,8 +46,8 @@ SLOWER = 1.5
 #: checking the whole report took.
 AGAIN = 0.5
 
-#: Seconds that code is assumed to need to finish a report and exit, until the run has measured this
-#: time.
+#: Minimum seconds to reserve for finishing a report and exiting, until enough earlier runs have
+#: been timed.
 CLOSING_SECONDS = 2.0
 CLOSING_SHARE = 0.2
 #: Finishing a report and exiting is assumed to take as long as composing this many drafts. More
@@ -70,8 +70,8 @@ class Deadline:
         self.started = time.monotonic()
         self.reserve = CLOSING_SECONDS
         self.shares: Shares = BY_CODE
-        #: In a replay, the elapsed seconds at which the original run recorded the answer that was
-        #: replayed last.
+        #: In a replay, the elapsed seconds at which the original run recorded the latest replayed
+        #: answer, else None.
         self.replayed: float | None = None
         #: Seconds that writing and checking the report took.
         self.written: float | None = None
@@ -99,11 +99,11 @@ class Deadline:
         return max(0.0, self.seconds - self.elapsed())
 
     def until_closing(self) -> float:
-        """Return the seconds left before code must begin to finish the report."""
+        """Return the seconds left before the run must begin to finish its report."""
         return max(0.0, self.seconds_left() - self._reserve_seconds)
 
     def closing_seconds(self) -> float:
-        """Return how many seconds code has taken so far to finish the report."""
+        """Return the seconds since the run had to begin to finish its report, or 0 before that."""
         return max(0.0, self.elapsed() - (self.seconds - self._reserve_seconds))
 
     @property
@@ -138,7 +138,7 @@ class Deadline:
         return self.reckoned("search", "read", "assess") >= STEPS * call
 
     def may_rewrite(self) -> bool:
-        """Return whether there is time to rewrite weak parts."""
+        """Return whether there is time to rewrite weak parts of the report."""
         return self.until_closing() >= self._writing_seconds
 
     def reckoned(self, *phases: Phase) -> float:
@@ -174,5 +174,5 @@ def set_today(moment: datetime) -> None:
 
 
 def today() -> datetime:
-    """Return the session's start, or the local time outside a session."""
+    """Return when the session started, or the current local time outside a session."""
     return _began.get() or datetime.now().astimezone()

@@ -100,13 +100,13 @@ class ModelError(SpadeworkError):
 
 
 class BadReply(ModelError):
-    """The answer lacks the requested shape. `partial` is the start of the answer."""
+    """The model's answer has the wrong type. `partial` is the text received if it was cut off."""
 
     partial = ""
 
 
 class TooLong(ModelError):
-    """The request exceeds the model's context by `over` tokens (0 if the number is unknown)."""
+    """The request exceeds the model's context window by `over` tokens (0 if unknown)."""
 
     def __init__(self, message: str, *, hint: str = "", over: int = 0) -> None:
         super().__init__(message, hint=hint)
@@ -114,7 +114,7 @@ class TooLong(ModelError):
 
 
 class NotRecorded(ModelError):
-    """The recording has no answer to the request."""
+    """The recording that is being replayed has no answer to the request."""
 
 
 class KnowledgeError(SpadeworkError):
@@ -160,7 +160,7 @@ class BudgetSpent(Exception):
 
 
 def how_to_install(extra: str) -> str:
-    """Return the command that installs an optional extra from spadework's folder. The name on a
-    package index may belong to another project.
+    """Return the command that installs an optional extra from spadework's folder, because the name
+    `spadework` on a package index may belong to another project.
     """
     return f'`pip install ".[{extra}]"` in the spadework folder'

@@ -36,8 +36,7 @@ class Timed(Value):
 
     #: Fields that identify the event's subject, if any.
     about: ClassVar[tuple[str, ...]] = ()
-    #: The event type under which the event's subject is identified. If empty, the event's own type
-    #: is used.
+    #: The event type that `key` contains, if it is not the event's own type.
     thing: ClassVar[str] = ""
 
     v: int = 0
@@ -97,7 +96,7 @@ class Notice(Timed):
     text: str
 
 
-class Asked(Timed, extra="ignore"):  # Ignores the form for chat clients in interrupts.
+class Asked(Timed, extra="ignore"):  # Interrupts also hold a form for chat clients.
     """A question to the user about what they mean (`clarify`) or whether the plan is right
     (`approve`).
 
@@ -290,8 +289,9 @@ Verdict = Literal["fits", "misshapen", "unsupported", "too long", "late", "faile
 
 
 class Called(Timed):
-    """A model was called in a role. `shape` names the type of the requested answer. `money` is in
-    US dollars, or None if the price is unknown. `asked` is the hash of the request.
+    """A model call. `role` is the task that the model was called for, such as "judge" or "writer".
+    `shape` names the type of the requested answer. `money` is in US dollars, or None if the
+    price is unknown. `asked` is the hash of the request.
     """
 
     about: ClassVar[tuple[str, ...]] = ("asked",)
@@ -309,7 +309,7 @@ class Called(Timed):
 
     @property
     def answered(self) -> bool:
-        """True if the model replied, whether or not in the requested shape."""
+        """True if the model replied, even if the reply does not match the requested type."""
         return self.verdict in ("fits", "misshapen")
 
     @property

@@ -43,9 +43,7 @@ MOST_DIFFERENCES, DIFFERENCE_CHARS = 8, 250
 
 
 class QuoteAnswer(Visible):
-    """A quote, given by the numbers of its first and last sentences (or other parts), and the claim
-    it supports.
-    """
+    """A quote's first and last sentence (or other part), by number, and the claim it supports."""
 
     first: int
     last: int

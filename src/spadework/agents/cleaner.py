@@ -50,9 +50,7 @@ class CleanAnswer(Visible):
 
 
 class Dirty(NamedTuple):
-    """A page to clean, and the research question. The model rates the page's cleanliness from the
-    excerpt `chosen`.
-    """
+    """A page to clean, and the question. The model rates how clean the excerpt `chosen` is."""
 
     question: str
     title: str

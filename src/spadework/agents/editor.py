@@ -106,9 +106,7 @@ def _tells(section: Section, conflict: Conflict) -> bool:
 def _weighed(
     conflict: Conflict, ledger: Mapping[str, Evidence], say: Phrases
 ) -> tuple[Sequence[Side], str]:
-    """Return the sides of a conflict, newest or strongest first, and a text that explains the
-    order.
-    """
+    """Return a conflict's sides, newest or strongest first, and a text that explains the order."""
     sides = [(side, day_of(side, ledger)) for side in conflict.sides]
     days = [day for side, day in sides if not side.changed_copy]
     copied = say("changed_copy") if any(side.changed_copy for side, _ in sides) else ""

@@ -30,9 +30,7 @@ _ADD = re.compile(r"add\s+(\S.*)", re.IGNORECASE)
 
 
 class Said(NamedTuple):
-    """A user's parsed reply to a plan: topics (one per line), change requests, and whether it
-    accepts the plan.
-    """
+    """A user's parsed reply to a plan: topics (one per line), change requests, and acceptance."""
 
     topics: str
     wishes: tuple[str, ...]
@@ -61,9 +59,7 @@ def edit_plan(plan: Plan, answer: str) -> Plan:
 
 
 def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
-    """Return the plan with the topics `names`, in order and at most MOST_TOPICS. Without names,
-    return it unchanged.
-    """
+    """Return the plan with the first MOST_TOPICS `names` as topics, or unchanged without names."""
     known = {topic.name.casefold(): topic for topic in plan.topics}
     topics = {name.casefold(): known.get(name.casefold()) or _new(plan, name) for name in names}
     return (
@@ -98,9 +94,7 @@ def change_plan(plan: Plan, line: str) -> Change:
 
 
 def with_names(plan: Plan, names: Sequence[str]) -> Change:
-    """Return the plan with the topics `names`, or the unchanged plan and why the names were
-    rejected.
-    """
+    """Return the plan with the topics `names`, or the unchanged plan and why they were rejected."""
     if not names:
         return Change(plan, "A plan needs at least one topic.")
     if len(names) > MOST_TOPICS:

@@ -94,7 +94,7 @@ class SessionContext:
     examines: bool | None = None
     #: The model that judges, set once it has passed its test.
     judging: Model | None = None
-    #: True if the model failed its test, so that code judges instead.
+    #: True if the model failed its test, so that fixed rules judge instead.
     unfit: bool = False
     #: True if the graph must close this context.
     owned_by_graph: bool = False
@@ -115,7 +115,7 @@ class SessionContext:
         self.reader = Reader(self.web, self.browser)
         self.libraries = parts.libraries
         self.model = parts.model
-        #: The model to call when a request has no recorded answer yet.
+        #: The model that answers requests for which no answer is recorded, or None.
         self.asked = parts.asked
         self.page_cache = parts.page_cache
         self.stand_ins = StandIns(parts.choice.spares)
@@ -137,12 +137,12 @@ class SessionContext:
 
     @property
     def deep(self) -> bool:
-        """True if a model makes extra checks."""
+        """True at deep effort with a model, which then makes extra checks."""
         return self.model is not None and self.settings.effort == "deep"
 
     @property
     def quick(self) -> bool:
-        """True if a model is called as little as possible."""
+        """True at quick effort, which calls a model as little as possible."""
         return self.settings.effort == "quick"
 
     def told_once(self, problem: Problem) -> str:
@@ -186,7 +186,7 @@ class SessionContext:
         return made
 
     async def narrowed(self, mark: Mark, at: str) -> bool:
-        """Return whether the time left is below `mark`, and record the answer."""
+        """Return whether the time left is below `mark`, and record the answer for replays."""
         return await self.noted("narrowed", [*mark, at], self.budget.under(mark), False)
 
     async def was_stopped(self, at: str) -> bool:
@@ -281,7 +281,7 @@ class SessionContext:
 
 
 async def context_of(session_id: str, settings: Settings | None) -> SessionContext:
-    """Return a session's context, which is opened on its first use."""
+    """Return a session's context, opening it on first use."""
     if session_id not in _contexts:
         async with _opening.setdefault(session_id, asyncio.Lock()):
             if session_id not in _contexts:

@@ -26,8 +26,8 @@ LATE_TOPIC = "Time ran out before the pages read for this topic were judged."
 
 
 async def closed_by_code(context: SessionContext, state: ResearchState, question: str) -> Result:
-    """Return the result of a run that was cut off, with a report composed by code. The report is
-    stored for follow-ups.
+    """Compose a report without a model for a run that was cut off, store it for follow-ups, and
+    return the result.
     """
     before, closed = state.get("before"), await _judge_unjudged(context, state)
     if before is None:

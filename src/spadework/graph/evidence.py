@@ -19,8 +19,8 @@ from spadework.values import Evidence, EvidenceKind, Page, Problem, Topic
 
 PROSE = ("paragraph", "list", "quote")
 _KIND_OF: dict[str, EvidenceKind] = {"code": "code", "list": "item"}
-#: Adding evidence is allowed at least this fraction of the remaining time, even if judging has used
-#: up the time of the assessment phase.
+#: Adding evidence gets at least this fraction of the remaining time, even if judging has used up
+#: the time of the assessment phase.
 LEAST_SHARE = 0.1
 _PAIR = 2
 

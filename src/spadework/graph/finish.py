@@ -69,8 +69,7 @@ def _reason_to_stop(state: ResearchState, budget: Budget, settings: Settings, pr
     share = MARGINAL_UTILITY if alone or settings.effort == "deep" else JUDGED_UTILITY
     if last.number > 1 and _quotes_brought(state, alone) < share * max(1, last.evidence_after):
         return "marginal utility"
-    # A limit counts as the reason for stopping only if another round would otherwise be worth its
-    # price.
+    # A limit counts as the reason for stopping only if another round would otherwise be worthwhile.
     if last.number == KNOWN or worth_asking(state, price):
         late = budget.under(ACCELERATE) or not _fits(state, budget, settings)
         return "time" if late else budget.ended_by()
@@ -91,7 +90,7 @@ def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
 
 
 def _quotes_brought(state: ResearchState, alone: bool) -> int:
-    """Return how many quotes the last round (two rounds if no model judged) added."""
+    """Return how many quotes the last round (the last two if no model judged) added."""
     since = state["rounds"][-2:] if alone else state["rounds"][-1:]
     return since[-1].evidence_after - since[0].evidence_before
 
@@ -237,7 +236,7 @@ def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
     made, gaps = [], (Phrases(state["plan"].language)("gap_unassessed"),)
     for name in (topic.name for topic in state["plan"].topics):
         found = coverage.get(name) or Coverage(topic=name, covered=False, score=0.0, gaps=gaps)
-        # The score that code computes for an open topic only guides further rounds, so it is not
+        # If no model judged an open topic, its score only guides further rounds, so it is not
         # reported.
         claimed = found.covered or found.judge != CODE
         made.append(

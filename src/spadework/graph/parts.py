@@ -386,18 +386,14 @@ class PageCache:
         return [one for one in found if self._may_see(one.entry)]
 
     async def page(self, url: str, since: datetime | None) -> Entry | None:
-        """Return the stored page at a URL. Return None if it is missing or older than `since`, or
-        if `since` is None.
-        """
+        """Return the stored page at a URL if `since` is set and the page is no older, else None."""
         if self._store is None or self.problem or since is None:
             return None
         entry = await self._answer(self._store.find(url, since=since), None)
         return entry if entry and self._may_see(entry) else None
 
     def keep(self, pages: Iterable[Page], text_of: Callable[[str], Awaitable[str]]) -> None:
-        """Start storing new pages worth keeping. `text_of` returns the text with a given content
-        hash.
-        """
+        """Start storing new pages worth keeping. `text_of` returns the text for a content hash."""
         new = [page for page in pages if page.url not in self._begun and worth_keeping(page)]
         if self._store and new:
             self._begun |= {page.url for page in new}

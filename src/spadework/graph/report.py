@@ -44,9 +44,7 @@ MOST_REASONS = 3
 
 
 class Unreached(NamedTuple):
-    """A sentence about a model, provider or pages that could not be reached, and the problems that
-    it covers.
-    """
+    """A sentence about an unreachable model, provider or pages, and the problems that it covers."""
 
     said: str
     problems: tuple[Problem, ...]
@@ -122,9 +120,7 @@ def unread_hits(state: ResearchState) -> list[Unread]:
 def with_unread(
     section: Section, hits: Sequence[Unread], say: Phrases, *, brief: bool = False
 ) -> Section:
-    """Append the unread hits to a section, best first. If `brief`, list fewer hits, without
-    snippets and reasons.
-    """
+    """Append unread hits to a section, best first. If `brief`, list fewer, by title and host."""
     if not hits:
         return section
     best = hits[: MOST_BESIDE if brief else MOST_UNREAD]

@@ -45,17 +45,13 @@ ALL = 1.0
 
 
 async def price(context: SessionContext, state: ResearchState) -> float:
-    """Return the fraction of the remaining time or tokens that another round would take, and record
-    it for replays.
-    """
+    """Return what share of the remaining time or tokens a round takes. Record it for replays."""
     rounds = len(state["rounds"])
     return await context.noted("price", f"round {rounds}", share(context.budget, rounds), 0.0)
 
 
 def share(budget: Budget, rounds: int) -> float:
-    """Return the larger of the fractions of the remaining time and tokens that an average round
-    takes.
-    """
+    """Return the larger of the fractions of remaining time and tokens that a round takes."""
     time = budget.reckoned("search", "read", "assess")
     tokens = (1 - budget.shares["write"]) * budget.limits.tokens - budget.spent("tokens")
     taken = ((budget.elapsed(), time), (budget.spent("tokens"), tokens))

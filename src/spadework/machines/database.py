@@ -270,9 +270,7 @@ class Changing:
 
 
 async def list_news(database: Database, known: Mapping[str, int]) -> dict[str, tuple[int, str]]:
-    """Return the version and rows of each list newer than its version in `known`, by name. Raises
-    DatabaseDown.
-    """
+    """Return the version and rows of lists newer than in `known`, by name. Raises DatabaseDown."""
     rows = await database.ask(_LIST_NEWS, (json.dumps(known),))
     return {name: (version, held) for name, version, held in rows}
 

@@ -291,9 +291,7 @@ class SharedSessions:
         return SessionClaim(self.database, session_id, run, stored, exchanged)
 
     async def end(self, session_id: str, state: str, line: str) -> bool:
-        """End a session without a result, and add `line` as its last event. Return False if already
-        ended.
-        """
+        """End a session without a result, and add event `line`. Return False if already ended."""
         return await self.database.retry(partial(self._end, session_id, state, line))
 
     async def _end(self, session_id: str, state: str, line: str) -> bool:
@@ -321,9 +319,7 @@ class SharedSessions:
         return [name for (name,) in await self.database.ask(asked, (session_id,))]
 
     async def files(self, session_id: str, names: Sequence[str]) -> dict[str, bytes]:
-        """Return the contents of the session's files `names`, by name, without files that do not
-        exist.
-        """
+        """Return the contents of a session's files by name, omitting files that do not exist."""
         found: dict[str, bytes] = {}
         asked = "SELECT name, packed FROM files WHERE session = %s AND name = ANY(%s)"
         for at in range(0, len(names), FILES_AT_ONCE):

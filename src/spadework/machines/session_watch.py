@@ -168,9 +168,7 @@ async def _ended(shared: SharedSessions, session_id: str) -> int:
 
 
 async def cancel(session: Session) -> bool:
-    """Cancel a session and return True if workers run it. Otherwise, return False. The caller must
-    then cancel it.
-    """
+    """Cancel a session if workers run it. Return False if not: the caller must then cancel it."""
     if session.elsewhere:
         async with shared_sessions(session.settings) as shared:
             await shared.end(session.session_id, "cancelled", told_now(Ended(how="cancelled")))

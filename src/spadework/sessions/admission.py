@@ -44,9 +44,7 @@ class Stock:
         self._before = self.used()
 
     def fits(self, inside: int) -> bool:
-        """Return whether another session fits if `inside` running sessions use their full
-        allowance.
-        """
+        """Return whether another session fits if `inside` running ones use their full allowance."""
         limit = self.limit()
         expected = max(self.used(), self._before + inside * self.each)
         return limit is None or expected + self.each + self.spare <= limit

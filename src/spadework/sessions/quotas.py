@@ -154,9 +154,7 @@ async def check(settings: Settings, *, replayed: bool = False) -> None:
 def place(
     settings: Settings, stop: asyncio.Event, progress: Callable[[str], None] | None
 ) -> AbstractAsyncContextManager[None]:
-    """Wait for a free session slot, and hold it. `progress` receives messages with the queue
-    position.
-    """
+    """Wait for and hold a free session slot. `progress` receives messages on the queue position."""
 
     def report_place(place: int, of: int) -> None:
         if progress:
@@ -178,9 +176,7 @@ def _whose(settings: Settings) -> Whose:
 
 
 def why_waiting(most: int) -> str:
-    """Return why a session is waiting. `most` is the user's limit of concurrent sessions if the
-    session waits because of it, else 0.
-    """
+    """Return why a session waits. `most` is the user's concurrency limit if that is why, else 0."""
     if most:
         many = "1 of your questions is" if most == 1 else f"{most} of your questions are"
         return f"{many} being researched, the most allowed at once"
@@ -189,9 +185,7 @@ def why_waiting(most: int) -> str:
 
 @asynccontextmanager
 async def day_limit(budget: Budget, settings: Settings, *, replayed: bool) -> AsyncIterator[None]:
-    """Limit a run's spending to the money left for today, except in a replay. Raises DaySpent if
-    none is left.
-    """
+    """Limit spending to today's remaining money, except in a replay. Raises DaySpent if it is 0."""
     found = None if replayed else await day_limit_of(settings)
     if found is None:
         yield

@@ -75,9 +75,7 @@ async def admitted(
     stop: asyncio.Event,
     progress: Callable[[str], None] | None,
 ) -> AsyncIterator[None]:
-    """Wait for a free session slot with the run's clock paused, then apply the limits shared with
-    other machines.
-    """
+    """Pause the run's clock until a slot is free, then apply limits shared with other machines."""
     replayed = budget.replayed is not None
     backend = backend_of(settings)
     sharing = nullcontext() if replayed else backend.limits_shared(settings, session_id)
@@ -355,9 +353,7 @@ class Session:
                     tell(each)
 
     async def _begin(self) -> Records:
-        """Open the session's records. The question is stored at once, so that the session can be
-        resumed.
-        """
+        """Open the records and store the question at once, so that the session can be resumed."""
         await quotas.check(self.settings, replayed=bool(self._replay))
         await asyncio.to_thread(make_folder, self.folder)
         with hold_session(self.folder):

@@ -104,9 +104,7 @@ def tell_unread(fields: Collection[str]) -> None:
 
 
 def unread(fields: Collection[str], environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each environment variable that looks like a setting but is ignored, with a warning
-    about it.
-    """
+    """Yield each environment variable that looks like a setting but is ignored, and a warning."""
     known = {field.upper() for field in fields} | _OTHERS
     for name in sorted(environ):
         own = name.upper().startswith(PREFIX) and name.upper().removeprefix(PREFIX)
@@ -422,9 +420,7 @@ class Observing(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 def levels_of(log: str) -> dict[Concern, LogLevel]:
-    """Parse the setting `log` into the level of each log to write, such as {"search": "debug"}.
-    Raises ValueError for unknown words.
-    """
+    """Return the level of each log to write. Raises ValueError for unknown words in `log`."""
     found: dict[Concern, LogLevel] = {}
     for word in filter(None, (word.strip() for word in log.split(","))):
         name, _, level = word.rpartition("=")

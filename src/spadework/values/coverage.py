@@ -30,9 +30,7 @@ def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | 
 
 
 class Recommendation(Value):
-    """A recommended search to fill a gap in the evidence. `led_to` means that it seeks a page about
-    a name that the evidence mentions.
-    """
+    """A search to fill a gap. `led_to` means that it is about a name that the evidence mentions."""
 
     query: str
     purpose: str = ""

@@ -88,9 +88,7 @@ class Part(Value):
 
 
 class Section(Value):
-    """A heading and its sentences. They are laid out as `parts` state or, without `parts`, by
-    rules.
-    """
+    """A heading and its sentences, laid out as `parts` state or, without `parts`, by rules."""
 
     heading: str
     kind: SectionKind = "topic"
@@ -150,9 +148,7 @@ def _without_bare(parts: Sequence[Part]) -> tuple[Part, ...]:
 
 
 class Report(Value):
-    """The report on a question. `language` is the language of its fixed phrases, such as standard
-    headings.
-    """
+    """The report on a question. Fixed phrases, such as standard headings, are in `language`."""
 
     title: str
     sections: tuple[Section, ...] = ()

@@ -64,9 +64,7 @@ class Lead(Value):
 
 
 class Choice(Value):
-    """The decision about a hit (`fate`), its reason (`why`), and the hit's fused rank score
-    (`rrf`).
-    """
+    """The decision about a hit (`fate`) and its reason (`why`). `rrf` is the fused rank score."""
 
     url: str
     title: str = ""

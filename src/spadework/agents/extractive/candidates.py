@@ -66,9 +66,7 @@ class Candidate:
 
     @property
     def above(self) -> str:
-        """The candidate's context: the page title, headings, introductory sentence and column
-        names.
-        """
+        """The candidate's context: page title, headings, introductory sentence and column names."""
         columns = (name for name, _ in self.cells)
         return "\n".join([self.shown.page.title, self.shown.heading, self.lead, *columns])
 
@@ -159,9 +157,7 @@ class _Passage:
         return after is not None and (after.kind in _LED or self.text[after.start].islower())
 
     def _whole(self, spans: Sequence[Span], n: int, block: Block) -> tuple[Span, ...]:
-        """Return the spans of a sentence and of the text it depends on, or () if that text cannot
-        be quoted.
-        """
+        """Return the spans of a sentence and any text it needs, or () if that cannot be quoted."""
         leans = n and language(self.language).needs_context(self._read(spans[n]))
         # In a script without spaces, a previous sentence shorter than LEAST_CHARS only names the
         # topic, so quote both sentences together.

@@ -23,9 +23,7 @@ _END = re.compile(r"[:;?]|\s[-–—]\s")
 
 @dataclass(frozen=True)
 class Compared:
-    """The things that a question compares, in the question's own words. `by` holds the criteria, or
-    "" if there are none.
-    """
+    """What a question compares, in its own words. `by` holds the criteria ("" if none)."""
 
     sides: tuple[str, ...]
     by: str = ""

@@ -432,9 +432,7 @@ def _unnamed(topic: Topic, opinion: Opinion) -> list[str]:
 
 
 def _unheld(word: str, missing: frozenset[str], held: frozenset[str]) -> list[str]:
-    """Return the parts of an unspaced text whose character pairs are in `missing`, without the
-    characters of pairs in `held`.
-    """
+    """Return the parts of `word` covered by character pairs in `missing` but by none in `held`."""
     pairs = [(word[n : n + 2], {n, n + 1}) for n in range(len(word))]
     found = {at for pair, own in pairs if pair in missing for at in own}
     found -= {at for pair, own in pairs if pair in held for at in own}

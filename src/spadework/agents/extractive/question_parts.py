@@ -1,6 +1,4 @@
-"""Split a question into parts, each with its expected kind of answer. Split long pasted text into
-topics.
-"""
+"""Split a question into parts, each with its kind of answer, and long pasted text into topics."""
 
 from __future__ import annotations
 

@@ -75,9 +75,7 @@ def stems(text: str, code: str) -> Stems:
 
 
 class Slot:
-    """The kind of answer that an aspect (a part of a question) asks for, and the words that must
-    occur near the answer.
-    """
+    """The kind of answer that a part of a question asks for, and the words required near it."""
 
     def __init__(self, text: str, question: str, code: str) -> None:
         known = language(code)
@@ -219,9 +217,7 @@ class Slot:
         return all(name in text or stems(name, self._language) <= held for name in self._named)
 
     def contradicts(self, one: Candidate, near: Stems) -> bool:
-        """Return whether a candidate contains the question's words but denies what the question
-        assumes.
-        """
+        """Return whether a candidate has the question's words but denies the question's premise."""
         return self.words <= held_words(self.words, near) and self._is_denied(one)
 
     def _is_denied(self, one: Candidate) -> bool:

@@ -219,9 +219,7 @@ class Endpoint:
         return reply.text
 
     def _compare_counts(self, request: Request, reply: ServerReply) -> None:
-        """Learn how the server counts tokens. Raise CutInSilence if it read far fewer than were
-        sent.
-        """
+        """Learn how the server counts tokens. Raise CutInSilence if it left many tokens unread."""
         if reply.usage is None:
             return
         count = reply.usage[0]

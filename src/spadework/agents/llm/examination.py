@@ -64,9 +64,7 @@ class Examined(Value):
 
 
 async def examine_model(model: Model, home: Path, *, seconds: float) -> Examined:
-    """Return the stored test result of the verifier's model, or the result of a new test. Raises
-    ModelError or BudgetSpent.
-    """
+    """Return the verifier model's test result, stored or new. Raises ModelError or BudgetSpent."""
     path = _path(model.place("verifier"), home)
     known = await asyncio.to_thread(_load_result, path)
     if known is None:

@@ -88,9 +88,7 @@ class Learned(BaseModel):
 
 
 class Lessons:
-    """What was learned about one model, identified by `key` and kept on disk. Call `load` before
-    use.
-    """
+    """What was learned about the model that `key` names, kept on disk. Call `load` before use."""
 
     def __init__(self, home: Path, key: str) -> None:
         digest = hashlib.sha256(key.encode(errors="replace")).hexdigest()[:40]

@@ -65,9 +65,7 @@ async def fetch_model_list(settings: Settings) -> Any:
 
 
 async def listed_models(settings: Settings) -> list[str]:
-    """Return the names of the server's models. If that fails, raises one of the errors in
-    UNREADABLE.
-    """
+    """Return the names of the server's models. If that fails, raises an error in UNREADABLE."""
     return [str(model["id"]) for model in (await fetch_model_list(settings))["data"]]
 
 
@@ -105,9 +103,7 @@ MOST_NAMED = 5
 
 
 def every_place(settings: Settings, default: str) -> list[Place]:
-    """Return the distinct models of all roles and the fallback. Roles without a model use
-    `default`.
-    """
+    """Return the distinct models of all roles and the fallback. Roles without one use `default`."""
     asked = (place for role in get_args(Role) for place in places_of(role, settings, default))
     return list(dict.fromkeys(asked))
 

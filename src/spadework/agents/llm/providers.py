@@ -89,9 +89,7 @@ def chat_model(
 
 
 def check_keys(settings: Settings, *names: str) -> None:
-    """Raise SettingsError if an OpenAI model, in use or in `names`, has neither an API key nor a
-    server address.
-    """
+    """Raise SettingsError if an OpenAI model in use or in `names` has no key and no server URL."""
     for name in (*names, *map(settings.model_for, get_args(Role))):
         given = settings.openai_api_key or settings.openai_base_url
         if name and provider_of(name)[0] == "openai" and not given:

@@ -120,9 +120,7 @@ class Known:
 
 
 def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
-    """Return the lowercase words of the names in `text` that appear as initials ("UK") in one of
-    the texts `there`.
-    """
+    """Return the lowercase words of the names in `text` whose initials ("UK") appear in `there`."""
     found = set()
     for name in _NAMES.findall(text):
         short = r"\.?".join(re.findall(r"\b[A-Z]", name))

@@ -1,4 +1,4 @@
-"""State shared by the pages: settings, runs and the shutdown signal."""
+"""State shared by the web pages: settings, runs and the shutdown signal."""
 
 from __future__ import annotations
 

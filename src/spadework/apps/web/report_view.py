@@ -31,8 +31,8 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of a line, cut where quotes begin or end. `marks` lists the ids of the evidence
-    covering it, and `first` the ids of the evidence starting at it.
+    """Part of a line of a stored page, split where quotes begin or end. `marks` lists the ids of
+    the evidence entries that cover it, and `first` the ids of those that start at it.
     """
 
     text: str
@@ -50,7 +50,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """Part `number` (counted from 1) of a page with `of` parts, containing `lines` or `html`."""
+    """Part `number` (from 1) of a page split into `of` parts. Its content is `lines` or `html`."""
 
     number: int
     of: int
@@ -61,8 +61,8 @@ class Part:
 def part_of(
     text: str, evidence: Sequence[Evidence], wanted: int, current: str = "", *, plain: bool
 ) -> Part:
-    """Return the part of a page in which the quote with the id `current` starts, or else the part
-    nearest to number `wanted`.
+    """Return the part of a page in which the quote with the id `current` starts. If there is no
+    such quote, return part number `wanted`, or the nearest one that exists.
     """
     cuts = _cuts(text)
     here = next((e.start for e in evidence if e.id == current), None)
@@ -82,7 +82,7 @@ def part_of(
 
 
 def _cuts(text: str) -> list[int]:
-    """Return the offset at which each part starts, followed by the end of the text."""
+    """Return the offsets at which the parts of a page start, followed by the page's length."""
     cuts = [0]
     while len(text) - cuts[-1] > PART_CHARS:
         at = text.find("\n", cuts[-1] + PART_CHARS, cuts[-1] + 2 * PART_CHARS)
@@ -136,8 +136,8 @@ QUOTED = "quoted word for word"
 
 @dataclass(frozen=True)
 class Proof:
-    """A quote's verdict, the trust in its source (0 to 100), and the URL of its stored page
-    (`snapshot`). `judged` is true if the run used a model.
+    """A quote's verdict, the trust in its source (0 to 100, or None if unknown), and the URL of its
+    stored page (`snapshot`). `judged` is true if the run used a model.
     """
 
     snapshot: str
@@ -232,12 +232,12 @@ def _unread(view: SourceView) -> Listed:
 TAGS = {"p", "ul", "ol", "li", "h2", "h3", "h4", "blockquote", "pre", "code", "strong", "em", "a"}
 TAGS |= {"hr", "br", "table", "thead", "tbody", "tr", "th", "td"}
 _TITLE = re.compile(r"\A# .*\n+")
-# Unicode noncharacters that mark the start and the end of a quote. The quote's number and _NUMBERED
-# follow each mark.
+# Unicode noncharacters that mark where a quote starts and ends. Each is followed by the quote's
+# number and _NUMBERED.
 _BEGINS, _NUMBERED, _ENDS = "\ufdd3", "\ufdd4", "\ufdd5"
 _SIGNS = re.compile(f"{_BEGINS}(\\d+){_NUMBERED}|{_ENDS}(\\d+){_NUMBERED}")
-#: Translation table that replaces the noncharacters used as quote marks if a page's own text
-#: contains them.
+#: Replaces these noncharacters in a page's own text, so that they are not mistaken for the start or
+#: end of a quote.
 _FOREIGN = str.maketrans(dict.fromkeys((_BEGINS, _NUMBERED, _ENDS), "\ufffd"))
 #: Markdown block markers, which must stay at line starts.
 _OPENING = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+|\|[ \t]*)*")

@@ -178,7 +178,7 @@ class Access:
 
 
 class Gate:
-    """ASGI middleware that refuses unauthorised requests."""
+    """ASGI middleware that refuses unauthorized requests."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app

@@ -111,7 +111,7 @@ def ceilings(settings: Settings) -> dict[str, float]:
 
 
 def pages_of(tasks: Sequence[Task]) -> int:
-    """Return how many pages a round's tasks may read together."""
+    """Return how many pages the tasks of a round may read in total."""
     whole = sum(task.pages for task in tasks)
     return min([whole, *(task.together for task in tasks if task.together is not None)])
 
@@ -186,7 +186,7 @@ class Took(NamedTuple):
 
 
 def by_experience(made: Forecast, earlier: Sequence[Took], limits: Mapping[str, float]) -> Forecast:
-    """Correct a forecast, given enough `earlier` runs of the same kind on the same machine."""
+    """Correct a forecast if `earlier` has enough runs of the same kind on the same machine."""
     alike = [t.actual for t in earlier if (t.kind, t.machine) == (made.kind, made.machine)][
         :MOST_RUNS
     ]

@@ -76,7 +76,7 @@ def begin(context: SessionContext) -> None:
 
 async def leave_out(context: SessionContext, emit: Emit | None = None) -> list[Problem]:
     """Drop a model that only guessed in an earlier test, and return the problems. Such a model
-    plans no better than code (benchmarks/small_model.py).
+    plans no better than fixed rules (benchmarks/small_model.py).
     """
     model = context.model
     if model is None or len({model.place(role) for role in get_args(Role)}) > 1:
@@ -119,7 +119,7 @@ async def recall(context: SessionContext) -> None:
 
 
 async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """Return the model if it passed its test and may judge, else None, and the problems."""
+    """Return the model if it passed its test and may judge (else None), and the problems."""
     if context.model is None:
         return None, []
     result = await _result(context, at)
@@ -140,7 +140,7 @@ async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Pr
 
 
 async def judge_in_time(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """Return the result of `judge`, or (None, []) if only code can judge in time."""
+    """Return the result of `judge`, or (None, []) if no time is left for a model to judge."""
     return (None, []) if context.budget.until_closing() <= 0 else await judge(context, at)
 
 

@@ -46,11 +46,11 @@ SIMPLE_PAGES = 6
 GAP_QUERIES, GAP_SECONDS = 3, 30.0
 #: At normal effort, a worker that fills a gap in a topic's evidence reads at most this many pages.
 GAP_PAGES = 5
-#: At deep effort, a worker may read this many times as many pages as the setting `preset` allows.
-#: The factor depends on the plan's complexity.
+#: At deep effort, a worker's maximum number of pages (from the setting `preset`) is multiplied by
+#: this factor, which depends on the plan's complexity.
 DEEP_TIMES: dict[Complexity, int] = {"simple": 2, "moderate": 4, "complex": 4}
 DEEP_GAP_TIMES = 2
-#: Replaces DEEP_TIMES in runs without a model, in which additional pages cost little.
+#: Replaces DEEP_TIMES in runs without a model, where extra pages cost little.
 DEEP_TIMES_ALONE = 20
 
 

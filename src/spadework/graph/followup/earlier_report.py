@@ -62,7 +62,7 @@ async def earlier(context: SessionContext, follows: str) -> Earlier | None:
 
 
 async def take_over(context: SessionContext, follows: str, before: Earlier) -> frozenset[str]:
-    """Copy a report's still intact page texts into this session, and return their hashes."""
+    """Copy an earlier report's readable page texts into this session, and return their hashes."""
     named = [*(e.content_hash for e in before.evidence), *(p.content_hash for p in before.pages)]
     folder = context.folder.parent / checked_session_id(follows) / "pages"
 
@@ -157,8 +157,8 @@ def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
 def _shortfalls(
     before: Earlier, plan: Plan, now: list[Shortfall], coverage: dict[str, Coverage]
 ) -> list[Shortfall]:
-    """Return the earlier shortfalls that still apply, then those in `now`. Evidence for a topic of
-    `plan` ends its earlier shortfalls and those of the whole report.
+    """Return the earlier shortfalls that still apply, then those in `now`. Once a topic of `plan`
+    has evidence, its earlier shortfalls and those of the whole report no longer apply.
     """
     anew = {t.name for t in plan.topics if t.name in coverage and coverage[t.name].evidence_ids}
     anew |= {""} if anew else set()

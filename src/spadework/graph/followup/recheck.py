@@ -80,7 +80,7 @@ async def check_changed(
     changed = [section for section in sections if section not in base.sections]
     found = await verify_sections(model, state["plan"], changed, material, check)
     made = {section.heading: section for section in found.sections}
-    # In these sections, all the model's sentences failed verification. Only quotes chosen by code
+    # In these sections, all the model's sentences failed verification. Only quotes chosen by rules
     # are left, so the earlier text is better.
     empty = {s.heading for s in changed if base.of(s.heading) and _fell_to_code(s, made)}
     stands: list[Section] = []
@@ -145,7 +145,8 @@ def _citations(base: Base, sections: Sequence[Section], new: Sequence[Citation])
     ]
 
 
-#: The reason given to the writer for rewriting a summary. The ids of the new entries follow it.
+#: The reason for rewriting a summary, as told to the writer. The ids of the new evidence entries
+#: follow it.
 TOLD_MORE = "The report now tells more, which its summary must not leave out: "
 
 

@@ -81,7 +81,7 @@ async def _is_dirty(context: SessionContext, page: Page) -> bool:
 async def _choose_text(
     context: SessionContext, topic: Topic, pages: Sequence[Page]
 ) -> tuple[dict[str, str], list[Problem]]:
-    """Return the text that a judging model would see, by content hash."""
+    """Return the text that a judging model sees of each page, by content hash, and the problems."""
     found: dict[str, list[str]] = {}
     passages, problems = await distil_pages(context, topic, pages, by_model=True)
     for passage in passages:
@@ -148,7 +148,7 @@ async def _shorten(
             seconds=round(time.monotonic() - began, 3),
         )
     )
-    # Write the event to the record before the journal gets the cleaned page. If the page is in the
-    # journal, a resumed run does not send the event again.
+    # Write the event to the record before the journal gets the cleaned page. Once the page is in
+    # the journal, a resumed run does not send the event again.
     await context.record.written()
     return digest, failed

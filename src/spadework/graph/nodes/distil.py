@@ -23,8 +23,8 @@ from spadework.tools.text.tables import rows_of
 from spadework.tools.text.tokens import count
 from spadework.values import Evidence, Expected, Need, Page, Passage, Problem, Task, Topic
 
-#: Fraction of the available time that a slow model may spend on reading, and the minimum number of
-#: tokens shown to such a model.
+#: A model may spend at most READING_SHARE of the available time on reading, but is shown at least
+#: LEAST_ROOM tokens, however slow it is.
 READING_SHARE, LEAST_ROOM = 0.5, 1_000
 #: Tables with more characters than this are split into several passages, because one huge passage
 #: might not fit in the prompt.
@@ -89,7 +89,7 @@ FILL = 3_000
 #: fraction of the topic's best score. With a value of 0.5, three recorded runs lose no cited
 #: passage and need 86 % of the tokens.
 SHARED = 0.6
-#: In a later round, the best new passage of each of this many pages per search is always shown.
+#: In a later round, each search contributes the best new passage from at most this many pages.
 #: Three recorded runs then keep all 149 cited quotes. If a topic's searches are treated as one
 #: search, the runs lose four quotes.
 NEW_PAGES = 3
@@ -126,8 +126,8 @@ class Room(NamedTuple):
         )
 
 
-#: The maximum characters of all passages, and passages per page, in runs without a model. Code
-#: reads passages at no cost, so more of them are judged.
+#: The limits in runs without a model: characters of all passages, and passages per page. They are
+#: high, because judging passages then costs nothing.
 EXTRACTIVE = Room(400_000, 60)
 
 
@@ -379,7 +379,7 @@ def join_passages(passages: Sequence[Passage], texts: Mapping[str, PageText]) ->
 
 
 def cuts_of(page: Page, text: PageText, rank: int, passage_chars: int) -> list[Cut]:
-    """Split a page, whose rank is `rank` (counted from 0), into passages."""
+    """Split a page into passages. `rank` is the page's rank, counted from 0."""
     code = spoken(text)
     pieces = [
         piece for span in cut(text, passage_chars) for piece in _runs(text, span, passage_chars)

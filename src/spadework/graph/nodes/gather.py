@@ -134,7 +134,7 @@ async def _cached(context: SessionContext, task: Task, hits: Sequence[Hit]) -> l
 
 
 async def _paid_earlier(context: SessionContext, task: Task, fresh: Sequence[Hit]) -> list[str]:
-    """Return already fetched URLs, which do not count towards the page limit."""
+    """Return the URLs of hits that this session already fetched. The page limit ignores them."""
     if task.together is None or task.round <= FIRST:
         return []
 
@@ -233,7 +233,7 @@ class Gathered(Value):
         return cls(
             pages=tuple(
                 pages[: state["task"].pages]
-            ),  # A slow page may have arrived as well as its replacement.
+            ),  # Both a slow page and its replacement may have arrived.
             unread=tuple(state.get("unread", ())),
             found=len(state.get("hits", [])),
             answered=state.get("answered", True),
@@ -242,7 +242,7 @@ class Gathered(Value):
 
 
 def asked_of(query: str) -> Query:
-    """Return the query to search for. Raises SettingsError if it is empty."""
+    """Return the text `query` as a `Query`. Raises SettingsError if it is empty."""
     text = " ".join(visible(query).split())
     if not text:
         raise SettingsError("The query is empty. Say what to search for.")
@@ -325,8 +325,8 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     """Split the pages, and keep the passages that fit the topic best."""
     context = await context_of(state["session_id"], runtime.context)
     task, pages = state["task"], state["pages"]
-    # First find out whether the model is fit to judge, because a model and code get different
-    # numbers of passages.
+    # First find out whether the model is fit to judge, because the number of passages depends on
+    # it.
     await judge(context, f"distil {task.round} {task.topic.name}")
     by_model = context.judging is not None
     passages, problems = await distil_pages(context, task.topic, pages, by_model=by_model)

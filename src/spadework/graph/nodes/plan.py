@@ -84,7 +84,8 @@ async def plan_again(
     if context.model is None or context.settings.approve:
         return None, [], 0.0
     if context.judging is None:
-        # A model that is not allowed to judge does not plan well either, so code plans instead.
+        # A model that is not allowed to judge does not plan well either, so fixed rules make the
+        # plan instead.
         return await asyncio.to_thread(extractive.plan, question, hits), [], 0.0
     if plan.maker != CODE:
         return None, [], 0.0
@@ -139,7 +140,7 @@ async def foreseen(
 
 
 async def foreseen_unplanned(context: SessionContext, asked: str) -> Forecast:
-    """Return the forecast for an unplanned question, based on a plan made by code."""
+    """Return the forecast for a question not planned yet, based on a plan made without a model."""
     plan = await asyncio.to_thread(extractive.plan, Question(text=asked), [])
     return await foreseen(context, plan, 0.0)
 
@@ -251,8 +252,8 @@ async def _approve_plan(
 
 
 def ask_user(context: SessionContext, asked: Asked) -> str:
-    """Return the user's answer, or "" to go on without one. The interrupted node runs again once
-    there is an answer.
+    """Ask the user, and return the answer, or "" to go on without one. The interrupted node runs
+    again once there is an answer.
     """
     context.budget.pause()
     answer = interrupt(asked.model_dump(mode="json") | _form_of(asked))

@@ -56,8 +56,8 @@ async def read_pages(
     taken: AbstractSet[str] = frozenset(),
 ) -> tuple[list[Page], list[Unread], list[Problem]]:
     """Read the `chosen` hits, and replace failed or slow ones from `reserve`. Return the pages, the
-    unread hits, and the problems. `taken` holds the canonical URLs of other workers' pages, and
-    these do not count as wanted pages.
+    unread hits, and the problems. `taken` holds the canonical URLs of pages assigned to other
+    workers. These do not count towards the number of pages to read.
     """
     hits = [*chosen, *reserve]
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)

@@ -26,7 +26,7 @@ _TOLD = {"url", "title", "snippet", "position", "published_at", "relevance"}
 
 
 class Answers(NamedTuple):
-    """Lists of hits (best first), failures, and the providers that answered."""
+    """Answers to queries: lists of hits (best first), failures, and the providers that answered."""
 
     lists: list[list[Hit]]
     problems: list[Problem]
@@ -34,7 +34,7 @@ class Answers(NamedTuple):
 
 
 class Telling(NamedTuple):
-    """Reports a topic's searches. Before planning, `topic` is "" and `round` is 0."""
+    """Reports a topic's searches as events. Before planning, `topic` is "" and `round` is 0."""
 
     emit: Emit
     topic: str = ""
@@ -123,7 +123,7 @@ async def _everywhere(
     while asked and all(isinstance(answer, Problem) for _, answer in answers):
         seconds = search_seconds(context.budget, query)
         if context.stop.is_set() or context.budget.refused or seconds <= 0:
-            break  # The run ended; the providers did not fail.
+            break  # The run is ending, so fallback providers are not tried.
         other = await context.stand_ins.nth(context, len(answers) - len(asked))
         if other is None:
             break

@@ -47,7 +47,7 @@ class Verified:
 def verify_ledger(
     ledger: Sequence[Evidence], pages: Mapping[str, str], question: str, language: str = ""
 ) -> tuple[Material, list[Problem]]:
-    """Return the entries quoted verbatim from their pages, and a problem for each other entry."""
+    """Return the evidence whose quotes occur verbatim in their pages, and problems for the rest."""
     held = {e.id: e for e in ledger if pages.get(e.content_hash, "")[e.start : e.end] == e.quote}
     problems = [
         Problem(
@@ -63,7 +63,7 @@ def verify_ledger(
 
 
 def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[str, Coverage]:
-    """Return the coverage with only valid entries. Topics left without any become uncovered."""
+    """Remove the evidence that failed verification. Topics left with none become uncovered."""
     made = {}
     for name, found in coverage.items():
         ids = tuple(id_ for id_ in found.evidence_ids if id_ in material.ledger)
@@ -97,7 +97,7 @@ class _Draft:
 async def verify_sections(
     model: Model | None, plan: Plan, sections: Sequence[Section], material: Material, check: Check
 ) -> Verified:
-    """Return the sections with only the sentences that pass, or with quotes if none pass."""
+    """Return the sections with only verified sentences, or with quotes if none are verified."""
     until = time.monotonic() + check.seconds
     questions = {topic.name: topic.question for topic in plan.topics}
     material = replace(material.with_code(sections, check.names), questions=questions)
@@ -218,8 +218,9 @@ async def summed_up(
 
 
 def best_of(made: Sequence[Checked], findings: Findings) -> tuple[list[Checked], list[Problem]]:
-    """Return the best summary in `made` without its failed sentences, or [] if none has any left,
-    and the problems. Prefer one that keeps its opening sentence.
+    """Return the best summary in `made`, without its failed sentences, and the problems. Prefer a
+    summary that keeps its opening sentence. If no summary has sentences left, return [] in its
+    place.
     """
     kept = [(each, *keep_what_holds(each, findings)) for each in made]
     left = [(one, lost) for _, one, lost in kept if one.section.sentences]

@@ -71,9 +71,7 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
 
 
 async def fetch_recorded(context: SessionContext, request: Request, fetch: Fetch) -> Fetched:
-    """Return the response of `fetch`, after recording it and adding the fetches to the budget.
-    Raises FetchError.
-    """
+    """Return the response of `fetch`, recorded and charged to the budget. Raises FetchError."""
 
     async def ask(tape: Tape) -> Fetched:
         made: Sequence[Attempt] = (Attempt(),)  # Used if the fetch is cancelled.
@@ -125,9 +123,7 @@ async def _keep(context: SessionContext, fetched: Fetched, extracted: Extracted)
 
 
 async def from_knowledge(context: SessionContext, url: str, since: datetime | None) -> Page | None:
-    """Return the page if an earlier run fetched it after `since`. Otherwise, or if `since` is None,
-    return None.
-    """
+    """Return the page if `since` is set and an earlier run fetched it after that, else None."""
 
     async def work() -> Kept | None:
         entry = await context.page_cache.page(url, since)

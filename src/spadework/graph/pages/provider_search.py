@@ -70,9 +70,7 @@ SNIPPET_CHARS = 2_000
 async def search_one(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit] | Problem:
-    """Return the provider's ranked hits, or a problem. If there are none, search without the age
-    limit.
-    """
+    """Return ranked hits, or a problem. If there are none, search again without the age limit."""
     try:
         hits = await _hits(context, provider, query, seconds)
         if not hits and _may_be_older(query):

@@ -37,9 +37,7 @@ _LATE = "The server may be busy or loading its model. Try again, or set another 
 
 
 async def models(settings: Settings) -> list[Check]:
-    """Check each model in use. Without a model, return hints to use the model servers on this
-    machine.
-    """
+    """Check each model in use. If there is none, return hints for using local model servers."""
     loop = asyncio.get_running_loop()
     until = loop.time() + HEALTH_SECONDS
     default = await attempt("The model server", default_model(settings), HEALTH_SECONDS, _LATE)

@@ -66,9 +66,7 @@ _OVER = ("completed", "time_limited", "budget_limited")
 
 
 async def experience(home: Path) -> list[Took]:
-    """Return what finished runs used, such as seconds and tokens, newest first. Return [] if the
-    disk is slow or fails.
-    """
+    """Return the amounts finished runs used, newest first, or [] if the disk is slow or fails."""
     with suppress(TimeoutError, OSError):
         async with asyncio.timeout(SECONDS):
             return await on_disk(took_before, home)

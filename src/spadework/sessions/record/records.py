@@ -64,9 +64,7 @@ class Records:
 
     @classmethod
     async def begin(cls, folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Self:
-        """Open a session's records. If the session is new, write its metadata. Raises
-        SessionUnreadable.
-        """
+        """Open a session's records. If it is new, write its metadata. Raises SessionUnreadable."""
         fresh = not (folder / METADATA).exists()
         try:
             metadata = await begin_metadata(folder, brief, settings, limits)
@@ -168,9 +166,7 @@ class Records:
 async def begin_metadata(
     folder: Path, brief: Brief, settings: Settings, limits: Limits
 ) -> Metadata:
-    """Return a session's metadata. If the session is new, write the metadata first. Raises
-    SessionUnreadable.
-    """
+    """Return a session's metadata, and write it if the session is new. Raises SessionUnreadable."""
     if (folder / METADATA).exists():
         return await on_disk(read_metadata, folder)
     # Store only settings that were given explicitly. On resuming, the others are read again from

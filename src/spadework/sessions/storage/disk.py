@@ -63,9 +63,7 @@ class Late:
         self._hangs = False
 
     def sentences(self) -> list[str]:
-        """Return a message for each file that could not be written in time. Each message is
-        returned only once.
-        """
+        """Return a message for each file that could not be written in time, each only once."""
         untold, self._untold = self._untold, []
         return [
             f"{name} could not be written because the disk does not answer. Nothing more of this"

@@ -60,9 +60,7 @@ class Set:
 
 
 def blocks(section: Section, ledger: Mapping[str, Evidence], say: Phrases = ENGLISH) -> list[Set]:
-    """Return a section's blocks in order. If a table has empty cells, the sign shown in them is
-    explained below it.
-    """
+    """Return a section's blocks in order. A note below a table explains the sign in empty cells."""
     made: list[Set] = []
     at = 0
     told = section.sentences

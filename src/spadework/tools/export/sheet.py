@@ -213,9 +213,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Proven:
-    """A topic's coverage. `chapter` is the index of the chapter about the topic, or None if there
-    is none.
-    """
+    """A topic's coverage. `chapter` is the index of the topic's chapter, or None if it has none."""
 
     name: tuple[Run, ...]
     state: CoverageState

@@ -187,9 +187,7 @@ def _read_all(
 
 
 def _unpacked(pieces: Iterator[bytes], limit: int) -> tuple[bytes, str]:
-    """Return a member's bytes, read until they exceed `limit`, and an error message ("" if the
-    member is intact).
-    """
+    """Return a member's bytes, read until they exceed `limit`, and an error text ("" if none)."""
     body = bytearray()
     try:
         for piece in pieces:

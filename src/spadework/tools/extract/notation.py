@@ -99,9 +99,7 @@ def bracketed(text: str) -> str:
 
 
 def joined(pieces: Iterable[tuple[str, Place]]) -> str:
-    """Join pieces of text into one line, formatting superscripts, subscripts, note marks and
-    fractions.
-    """
+    """Join pieces into one line, formatting superscripts, subscripts, note marks and fractions."""
     runs: list[tuple[str, Place]] = []
     for text, place in pieces:
         if runs and (runs[-1][1] == place or not text.strip()):

@@ -284,9 +284,7 @@ class Robots:
 
 
 async def _among_all(host: str, delay: float, deadline: float) -> None:
-    """Wait in the host's queue, which all machines share. Raises TooSoon if the turn comes after
-    `deadline`.
-    """
+    """Wait in a host's queue for all machines. Raises TooSoon if the turn is after `deadline`."""
     clock = asyncio.get_running_loop().time
 
     def check(opening: Opening) -> None:

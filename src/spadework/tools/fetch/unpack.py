@@ -113,9 +113,7 @@ class Unpacker:
         return bytes(self._plain)
 
     def _pass_on(self, piece: bytes, depth: int) -> None:
-        """Run `piece` through the decoders from `depth` on before the next piece is decoded, to
-        limit memory use.
-        """
+        """Run `piece` through the decoders from `depth` on, part by part to limit memory use."""
         if depth < len(self._layers):
             for inner in self._layers[depth].pieces(piece):
                 self._pass_on(inner, depth + 1)

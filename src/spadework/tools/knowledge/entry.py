@@ -96,9 +96,7 @@ def merge_spans(spans: Sequence[tuple[int, int]], gap: int = 2) -> tuple[tuple[i
 
 
 def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
-    """Return an SQL condition that selects pages, and its parameters. `value` is the placeholder of
-    the SQL dialect.
-    """
+    """Return an SQL condition to select pages, and its parameters. `value` is the placeholder."""
     parts, values = [], list[object]()
     for url in which.urls:
         parts.append(f"url = {value}")
@@ -163,9 +161,7 @@ ASPECTS = 0.6
 
 
 def fresh_since(queries: Sequence[Query], now: datetime | None = None) -> datetime | None:
-    """Return the earliest fetch time that is fresh enough for all queries, or None if pages must be
-    fetched again.
-    """
+    """Return the earliest fetch time fresh enough for all queries, or None to fetch pages again."""
     wanted: set[Freshness] = {freshness_of(query) for query in queries}
     days: dict[Freshness, float] = {"any": KEPT_DAYS, "recent": RECENT_HOURS / 24, "now": 0.0}
     allowed = min((days[freshness] for freshness in wanted), default=0.0)
@@ -188,9 +184,7 @@ def relevant(found: Sequence[Sequence[Recalled]]) -> list[Recalled]:
 
 
 def enough(found: Sequence[Recalled], task: Task) -> bool:
-    """Return whether stored pages can replace a web search. They never can for surveys, or after
-    the first round.
-    """
+    """Return whether stored pages can replace a web search (never for surveys or after round 1)."""
     many = len({domain_of(one.entry.page.url) for one in found}) >= DOMAINS
     if task.broad or task.round != 1 or not many:
         return False

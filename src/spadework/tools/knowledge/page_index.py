@@ -42,9 +42,7 @@ def answer(
     limit: int,
     near: Sequence[Near] = (),
 ) -> list[Recalled]:
-    """Return up to `limit` of the `known` pages that match, best first. `weights` maps terms to
-    their rarity.
-    """
+    """Return up to `limit` matches among `known`, best first. `weights` maps terms to rarity."""
     documents = {number: document(entry) for number, entry in known.items()}
     there = with_near([match for match in matches if match.number in known], near, documents)
     spans: dict[int, list[tuple[int, int]]] = {}

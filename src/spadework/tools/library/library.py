@@ -462,9 +462,7 @@ class Library:
         return asked
 
     async def document(self, url: str) -> Document:
-        """Return the document at a library URL. Raises NotAllowed for other URLs, or Unreadable if
-        there is no such document.
-        """
+        """Return a document. Raises Unreadable if none exists, NotAllowed for non-library URLs."""
         if not url.startswith(SCHEME):
             raise NotAllowed(f"{url[:200]} is not the address of a document in the library.")
         at = url.partition("#")[0]

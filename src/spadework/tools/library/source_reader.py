@@ -350,9 +350,7 @@ class Reader(Generic[Source, Text]):
     lost: Callable[[Source, str], Text]
 
     def read(self, waiting: deque[Source]) -> Iterator[tuple[Source, Text]]:
-        """Read sources, and yield the results in any order. If a worker dies, the sources being
-        read are retried one by one.
-        """
+        """Yield texts in any order. If a worker dies, retry, one by one, the sources being read."""
         under_way: dict[Future[Text], Source] = {}
         while waiting or under_way:
             try:

@@ -58,9 +58,7 @@ class Answer(BaseModel):
 
 
 class Passing(ModelError):
-    """A transient error. `after` is the number of seconds to wait before a retry, or True for
-    exponential backoff.
-    """
+    """A transient error. Retry after `after` seconds, or with exponential backoff if it is True."""
 
     def __init__(self, message: str, *, after: bool | float = True) -> None:
         super().__init__(message)

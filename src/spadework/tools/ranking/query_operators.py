@@ -99,9 +99,7 @@ def about_now(text: str) -> bool:
 
 
 def freshness_of(query: Query) -> Freshness:
-    """Return a query's planned freshness, or "now" if none is planned and the query is about
-    current events.
-    """
+    """Return the planned freshness, or "now" if it is "any" and the query is on current events."""
     return "now" if query.freshness == "any" and about_now(query.text) else query.freshness
 
 

@@ -323,9 +323,7 @@ class LinkStore:
 def follow_links(
     links: Mapping[str, Sequence[Link]], queries: Sequence[Query], skip: Collection[str]
 ) -> list[Hit]:
-    """Return hits for the links that best match the queries, except links to canonical URLs in
-    `skip`.
-    """
+    """Return the best links for the queries as hits, except links to canonical URLs in `skip`."""
     best: dict[str, tuple[float, Link, Query]] = {}
     for query in queries:
         terms = query_terms(query.text)

@@ -216,15 +216,11 @@ class Service:
         return (await self._heard(path, seconds, params, None)).content
 
     def results(self, answer: Any, *path: str) -> list[dict[str, Any]]:
-        """Return the JSON objects in the list at `path` in a response. Raises the same errors as
-        `listed`.
-        """
+        """Return the JSON objects in a response's list at `path`. Raises what `listed` raises."""
         return [item for item in self.listed(answer, *path) if isinstance(item, dict)]
 
     def listed(self, answer: Any, *path: str) -> list[Any]:
-        """Return the list at `path` in a response. Raises SearchError or QuotaSpent if there is
-        none.
-        """
+        """Return the list at `path` in a response. Raises SearchError or QuotaSpent if missing."""
         found = answer
         for name in path:
             found = found.get(name) if isinstance(found, dict) else None

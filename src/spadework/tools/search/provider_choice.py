@@ -54,9 +54,7 @@ class OwnSearch:
         return self._provider.meets(query) if isinstance(self._provider, Meeting) else frozenset()
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return the provider's hits with `position`, `provider` and `query` set. Raises
-        SearchError.
-        """
+        """Return the provider's hits with position, provider and query set. Raises SearchError."""
         async with held_to(self.name, seconds):
             found = list(await self._provider.search(query, limit=limit, seconds=seconds))
         if not all(isinstance(hit, Hit) for hit in found):
@@ -356,9 +354,7 @@ class LibrarySearch:
             raise SearchError(str(error)) from error
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return up to `limit` documents, best first. Raises SearchError, for example if this takes
-        longer than `seconds`.
-        """
+        """Return up to `limit` documents, best first. Raises SearchError, also on a timeout."""
         try:
             async with asyncio.timeout(seconds):
                 return await self.library.search(query.text, limit=limit)

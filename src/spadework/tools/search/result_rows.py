@@ -211,9 +211,7 @@ def filters_of(query: Query) -> frozenset[Wish]:
 
 
 def fits(query: Query, hit: Hit) -> bool:
-    """Return whether a hit passes the query's domain filters and, if the hit has a date, the date
-    filters.
-    """
+    """Return whether a hit passes the domain filters and, if it has a date, the date filters."""
     if not is_wanted(query, hit.url):
         return False
     if not hit.published_at:

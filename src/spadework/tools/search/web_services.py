@@ -45,9 +45,7 @@ class Brave:
         self._service = Service("Brave", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most 20 hits. They are news if the query asks for news or is about current
-        events.
-        """
+        """Return at most 20 hits: news, if the query asks for news or is about current events."""
         news = news_wanted(query)
         sites = with_sites(query, " ").split()
         words = query.text.split()[: max(1, _QUERY_WORDS - len(sites))]
@@ -113,9 +111,7 @@ class Serper:
         self._service = Service("Serper", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most 100 hits. They are news if the query asks for news or is about current
-        events.
-        """
+        """Return at most 100 hits: news, if the query asks for news or is about current events."""
         news = news_wanted(query)
         path, listed = ("/news", "news") if news else ("/search", "organic")
         body: dict[str, Any] = {"q": with_sites(query), "num": min(limit, _SERPER_MOST)}
@@ -180,9 +176,7 @@ class Tavily:
         return number_rows(rows, self.name, query, limit, "news" if news else "")
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: news, time and, unless the query is for news, any country
-        that Tavily knows.
-        """
+        """Return the supported filters: news, time and, except for news, countries Tavily knows."""
         return frozenset[Wish](("news", "time", *(("country",) if _country(query) else ())))
 
 
@@ -234,9 +228,7 @@ def _query_parameters(query: Query) -> dict[str, str]:
 
 
 def searxng_hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """Parse SearXNG's JSON into hits. Raises SearchError if it is invalid, or if it is empty
-    because engines failed.
-    """
+    """Parse SearXNG's hits. Raises SearchError for bad JSON, or for no hits if engines failed."""
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise SearchError("SearXNG answered with JSON that contains no results.")

@@ -63,9 +63,7 @@ def _near(text: str, at: int) -> str:
 
 @dataclass(frozen=True)
 class Missing:
-    """A request that the recording cannot answer. `who` names the request for the user, and `why`
-    is the reason.
-    """
+    """A request that the recording cannot answer: its display name `who`, and the reason `why`."""
 
     kind: str
     who: str
@@ -131,9 +129,7 @@ class Recording:
         self.new += 1
 
     async def _newest(self, rows: list[Row]) -> list[Row]:
-        """Return the rows of the session's last process, which repeated requests that had failed
-        before.
-        """
+        """Return the rows of the session's last process, which repeated the failed requests."""
         if len(rows) < 2:
             return rows
         opened = await self._rows.opened_before(rows[-1].number)

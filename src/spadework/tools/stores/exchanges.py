@@ -113,9 +113,7 @@ MOST_BYTES = 50e6
 
 
 class Exchanges:
-    """The exchanges in a journal. Bodies of BULKY kinds, such as pages, may take at most MOST_BYTES
-    in total.
-    """
+    """A journal's exchanges. Bodies of BULKY kinds, such as pages, total at most MOST_BYTES."""
 
     def __init__(self, rows: JournalRows) -> None:
         self._rows = rows
@@ -151,9 +149,7 @@ class Exchanges:
         error: str | None,
         charged: Callable[[], tuple[str, float]],
     ) -> None:
-        """Store an exchange and its charge. `charged` returns the usage (JSON) and the run time in
-        seconds.
-        """
+        """Store an exchange with the usage (JSON) and run time (seconds) that `charged` returns."""
         pieces = [
             [piece.head, await self._body(piece.body, bulky=request.kind in BULKY)]
             for piece in tape.pieces

@@ -110,16 +110,12 @@ class JournalRows(ABC):
         return [data for (data,) in await self.ask(asked, kind)]
 
     async def opened_before(self, number: int) -> int:
-        """Return the row number of the last process start before row `number`, or 0 if there is
-        none.
-        """
+        """Return the row number of the last process start before row `number`, or 0 if none."""
         [(opened,)] = await self.ask(_OPENED, number)
         return int(opened)
 
     async def refused(self) -> str | None:
-        """Return the error (JSON) of the first exchange that a budget limit prevented, or None if
-        none did.
-        """
+        """Return the error (JSON) of the first exchange that a budget limit prevented, or None."""
         return next((error for (error,) in await self.ask(_REFUSED)), None)
 
     async def charges(self) -> list[tuple[str, float]]:

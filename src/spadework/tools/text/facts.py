@@ -333,9 +333,7 @@ class Figure(NamedTuple):
 
 
 def figures(text: str, language: str = DEFAULT) -> tuple[Figure, ...]:
-    """Return the figures in a text, whether written in digits or in words. Digits within words
-    ("IPv6") are skipped.
-    """
+    """Return the figures in a text, in digits or words, except digits within words ("IPv6")."""
     known = language_named(language)
     found = []
     for match in _pattern(language).finditer(text):
@@ -361,9 +359,7 @@ def is_unit(word: str) -> bool:
 
 
 def borne_out(stated: Figure, sources: Iterable[Figure]) -> bool:
-    """Return whether a source figure equals the stated one, allowing for rounding and unit
-    conversion.
-    """
+    """Return whether a source figure equals `stated`, allowing for rounding and unit conversion."""
     return any(
         stated.text == source.text
         or any(is_same(own, other) for own, other in product(stated.readings, source.readings))

@@ -28,9 +28,7 @@ _FIRST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|1[.)])[ \t]+\S")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of whole lines, `markdown[start:end]`. `language` is the language stated by a code
-    fence, or "".
-    """
+    """A block of whole lines, `markdown[start:end]`. `language` is a code fence's, or else ""."""
 
     kind: Kind
     start: int
@@ -417,9 +415,7 @@ _INSIDE = _AROUND | {"`"}
 
 
 class Emphasis(NamedTuple):
-    """Emphasized text: its opening mark `start:inner_start`, closing mark `inner_end:end`, and
-    strength.
-    """
+    """Emphasized text: opening mark `start:inner_start`, closing mark `inner_end:end`, strength."""
 
     start: int
     inner_start: int

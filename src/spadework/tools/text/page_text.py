@@ -54,9 +54,7 @@ class PageText(str):
         return {}
 
     def heading_above(self, at: int) -> str:
-        """Return the heading path at a position ("Install > Linux"), or "" before the first
-        heading.
-        """
+        """Return the heading path at a position ("Install > Linux"), or "" if there is none."""
         return heading_at(self.headings, at)
 
     def header_of(self, table: Block, least: int = LEAST_COLUMNS) -> Span | None:

@@ -182,9 +182,7 @@ def is_measure(word: str, code: str) -> bool:
 
 
 def unit_of(rest: str, code: str) -> tuple[float, str] | None:
-    """Return the factor and dimension of the unit at the start of `rest`, the text after a figure.
-    Return None if the unit is unclear.
-    """
+    """Return a unit's factor and dimension (None if unclear). `rest` is the text after a figure."""
     scales = language(code).scales
     if language(code).unspaced:
         powers = [scales[sign] for sign in rest.strip()[:2] if sign in scales]
@@ -202,9 +200,7 @@ def unit_of(rest: str, code: str) -> tuple[float, str] | None:
 
 
 def unit_of_name(name: str, code: str) -> tuple[float, str]:
-    """Return the factor and dimension of the unit that ends a column name ("area_km2"), or (1.0,
-    "") if there is none.
-    """
+    """Return the factor and dimension of a name's final unit ("area_km2"), or (1.0, "") if none."""
     words = re.sub(r"(?<=m)2\b", "²", re.sub(r"[_()\[\]]", " ", name)).split()
     return (unit_of(f" {words[-1]}", code) if words else None) or (1.0, "")
 
@@ -257,9 +253,7 @@ class Table:
 
 @lru_cache(maxsize=64)
 def tables_of(text: str, code: str) -> tuple[Table, ...]:
-    """Return a text's tables, without their total rows. Tables without a header, or with a row
-    longer than the header, are left out.
-    """
+    """Return a text's tables without totals. Omit those with no header, or a row longer than it."""
     made, above = [], paths(headings(text))
     for block in blocks(text):
         header = header_of(text, block) if block.kind == "table" else None
@@ -275,9 +269,7 @@ def tables_of(text: str, code: str) -> tuple[Table, ...]:
 
 
 def _without_totals(rows: Sequence[Row], code: str) -> Sequence[Row]:
-    """Return the rows without a final row of totals, or () if it is unclear whether the last row is
-    one.
-    """
+    """Return the rows without a final row of totals, or () if the last row might be totals."""
     if not rows:
         return rows
     *others, (_, last) = rows

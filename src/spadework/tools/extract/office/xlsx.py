@@ -229,9 +229,7 @@ def _place(run: Element) -> Place:
 
 
 def _date_styles(styles: Element | None) -> dict[str, bool]:
-    """Return the indices of the cell styles for dates, each mapped to whether the style shows
-    elapsed time.
-    """
+    """Return the indices of cell styles for dates, mapped to whether they show elapsed time."""
     if styles is None:
         return {}
     dates = {str(number): number == _LAPSE for number in _DATES}

@@ -139,9 +139,7 @@ class Sums:
 
 
 def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: list[float]) -> Frame:
-    """Return the element that has the best expected F1 if taken as the content. Inner elements win
-    ties.
-    """
+    """Return the element with the best expected F1 if taken as the content. Inner ones win ties."""
     likely = Sums([block.chars * chance for block, chance in zip(blocks, chances, strict=True)])
     expected = likely.of(0, len(blocks)) + 1e-9
     best, found = -1.0, frames[0]

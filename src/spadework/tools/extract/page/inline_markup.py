@@ -129,9 +129,7 @@ def _is_line_number(node: LexborNode) -> bool:
 
 
 def language(node: LexborNode) -> str:
-    """Return the programming language declared by a `<pre>`, its `<code>` or a close ancestor, or
-    "".
-    """
+    """Return the code language declared by a `<pre>`, its `<code>` or a close ancestor, or ""."""
     inner = node.css_first("code")
     places = [node] if inner is None else [inner, node]
     above = node.parent

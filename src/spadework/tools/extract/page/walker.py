@@ -187,9 +187,7 @@ class Walker:
         return self.blocks
 
     def _enter(self, node: LexborNode, tag: str) -> Close | None:
-        """Process the start of an element. Return a function to call at its end, or None to skip
-        its children.
-        """
+        """Enter an element. Return a function to call at its end, or None to skip its children."""
         if tag in elements.BLOCKS:
             return self._block(node, tag)
         if tag in elements.SKIPPED:

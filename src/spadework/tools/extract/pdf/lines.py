@@ -64,9 +64,7 @@ class Line:
 
 
 def lines(text_page: Any, gap: float = WIDE_GAP) -> Iterator[list[Line]]:
-    """Yield each line of a page as a list of its parts, split at gaps wider than `gap` letter
-    heights.
-    """
+    """Yield the parts of each line of a page, split at gaps wider than `gap` letter heights."""
     text = text_page.get_text_range()
     known = text_page.count_chars()
     for span in _whole_lines(text_page, text, known):
@@ -202,9 +200,7 @@ def _baseline(text_page: Any, place: int) -> float:
 
 
 def _letter(text: str) -> int:
-    """Return the index of a text's middle letter, or 0. Punctuation is skipped, because its font
-    can differ.
-    """
+    """Return the index of the middle letter (0 if none). Skip punctuation: its font can differ."""
     letters = [place for place, sign in enumerate(text) if sign.isalpha()]
     return letters[len(letters) // 2] if letters else 0
 

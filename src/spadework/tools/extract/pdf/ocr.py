@@ -100,9 +100,7 @@ def text_in(image: Image.Image) -> str:
 
 
 def _on_white(image: Image.Image) -> Image.Image:
-    """Convert an image to grayscale on a white background, because transparent parts would turn
-    black.
-    """
+    """Convert an image to grayscale on a white background: transparent parts would turn black."""
     if image.mode not in ("RGBA", "LA", "PA") and "transparency" not in image.info:
         return image.convert("L")
     from PIL import Image  # Pillow is optional.

@@ -60,9 +60,7 @@ def is_scan(page: Any, lines: list[Line]) -> bool:
 
 
 def scan_page(page: Any) -> list[Line] | None:
-    """Read a page by OCR. Return [] if the page is blank, and None if OCR is unavailable or finds
-    no text.
-    """
+    """Read a page by OCR. Return [] if it is blank, None if OCR is unavailable or finds no text."""
     if not has_pillow():
         return None
     width, height = page.get_size()

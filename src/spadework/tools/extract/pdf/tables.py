@@ -157,9 +157,7 @@ def _stands_in(line: Line, across: list[float], down: list[float]) -> bool:
 def _band(
     grid: _Grid, words: list[Line], across: list[float], bottom: float, top: float
 ) -> list[list[str]]:
-    """Return the table rows between the horizontal rules at `bottom` and `top`. Raises _Unproven if
-    a word crosses a cell border.
-    """
+    """Return the rows from `bottom` to `top`. Raises _Unproven if a word crosses a cell border."""
     found = [word for word in words if bottom <= word.bottom + word.size / 2 < top]
     lines = _in_lines(found)
     cells = [_cells(grid, line, across, (bottom + top) / 2) for line in lines]

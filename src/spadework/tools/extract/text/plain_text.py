@@ -178,9 +178,7 @@ def extract_delimited(text: str, url: str) -> Extracted:
 
 
 def _agreement(text: str, sign: str) -> int:
-    """Return how many of the first rows, split at `sign`, have the most common number of cells
-    above 1.
-    """
+    """Split the first rows at `sign`. Return how many have the most common cell count above 1."""
     widths = Counter(len(row) for row in islice(_Rows(text, sign), _SAMPLE) if row)
     return max((count for width, count in widths.items() if width > 1), default=0)
 

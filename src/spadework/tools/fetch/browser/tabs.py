@@ -112,9 +112,7 @@ async def empty_context(
 async def renew_page(
     context: BrowserContext, page: Page, devtools: CDPSession
 ) -> tuple[Page, CDPSession]:
-    """Give an emptied context a new page, process and cache. A new context would take twice as
-    long.
-    """
+    """Give an emptied context a new page, process and cache, in half the time of a new context."""
     await devtools.send("Network.clearBrowserCache")
     fresh = await context.new_page()
     await page.close()

@@ -149,9 +149,7 @@ async def _quiet(page: Page, quiet: int, least: int = 0, most: float = EMPTY) ->
 
 
 async def _run(page: Page, script: str, made: Callable[[Any], T], given: Any = None) -> T:
-    """Run a script and return its result, converted by `made`. Retry after navigation. Raises
-    Unreadable for an invalid result.
-    """
+    """Return a script's result, retrying after navigation. Raises Unreadable if it is invalid."""
     while True:
         try:
             return made(await page.evaluate(script, given))
