@@ -130,9 +130,7 @@ class SharedLimit(Protocol):
 
 
 def cost(price: Price | None, told: int, said: int) -> float:
-    """Return the cost in dollars of a call with `told` input tokens and `said` output tokens, or 0
-    if the price is unknown.
-    """
+    """Return the cost in dollars of `told` input and `said` output tokens, or 0 without a price."""
     return (told * price[0] + said * price[1]) / 1_000_000 if price else 0.0
 
 
@@ -386,9 +384,7 @@ class Budget(Deadline):
         return float(getattr(self.used, _FIELD[limit]) or 0)
 
     def ended_by(self) -> str:
-        """Return the first limit (such as "time") with nothing left but the reserve for writing,
-        or "" if there is none.
-        """
+        """Return the first limit (such as "time") down to its writing reserve, or "" if none is."""
         if self.reckoned("plan") <= 0:
             return "time"
         return next((p for p in _LIMITS if 0 < self.spent(p) >= self._open(p)), "")

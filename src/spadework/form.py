@@ -63,9 +63,7 @@ def _place_field(name: str, group: str, nodes: Collection[str]) -> dict[str, Any
 
 
 def by_effort(*, quick: int, normal: int, deep: int) -> Callable[[dict[str, Any]], int]:
-    """Return a function that gives a field's default for the chosen `effort`. The field `effort`
-    must be declared earlier.
-    """
+    """Return a field's default factory, which needs the field `effort` to be declared earlier."""
     values = {"quick": quick, "deep": deep}
     return lambda given: values.get(given.get("effort", ""), normal)
 

@@ -102,9 +102,7 @@ async def assess(
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
-    """Judge how well the passages `shown` and the earlier evidence `known` answer a topic. Use
-    rules if there is no model, or if it fails.
-    """
+    """Judge how well `shown` and `known` answer a topic, by rules if `model` is None or fails."""
     problems: list[Problem] = []
     numbered = Numbered(shown)
 

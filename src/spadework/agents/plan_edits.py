@@ -38,9 +38,7 @@ class Said(NamedTuple):
 
 
 def said_in(answer: str) -> Said:
-    """Parse a user's reply to a plan. A reply with change requests accepts the plan only if its
-    last line is "yes".
-    """
+    """Parse a user's reply to a plan. With change requests, only a last line "yes" accepts it."""
     lines = answer.splitlines()
     wishes = tuple(line.removeprefix(WISH).strip() for line in lines if line.startswith(WISH))
     if not wishes:

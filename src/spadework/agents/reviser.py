@@ -134,9 +134,7 @@ def _by_code(asked: Question, report: Reported) -> Turn:
 
 
 async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
-    """Return the entries to show the lead model, in ledger order. If they exceed LEDGER_TOKENS,
-    keep those most relevant to `asked`.
-    """
+    """Return the entries most relevant to `asked`, in ledger order and within LEDGER_TOKENS."""
     await tokens.ready()
     entries = [e for e in ledger if e.kind != "columns"]
     index = Bm25(
@@ -229,9 +227,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Revision:
-    """A revised report that reuses unchanged sections. `places` maps headings to positions in the
-    earlier report.
-    """
+    """A revised report. `places` maps headings to sections' positions in the earlier report."""
 
     title: str
     sections: tuple[Section, ...]

@@ -112,9 +112,7 @@ async def _section(
 async def mend(
     model: Model, question: str, checked: Checked, evidence: Sequence[Evidence], *, seconds: float
 ) -> tuple[Changes, list[Problem]]:
-    """Return replacements for sentences that failed verification or that depend on such sentences.
-    Return {} if the model fails.
-    """
+    """Rewrite sentences that failed verification or depend on one. Return {} if the model fails."""
     section, told = checked.section, state_sentences(checked.section)
     prompt = render(
         "mend",

@@ -234,9 +234,7 @@ def plan(
     ] = False,
     home: options.Home = None,
 ) -> None:
-    """Print a plan and its estimated cost without researching. Each topic says what its answer
-    must contain.
-    """
+    """Print a plan with what each topic must cover, and its estimated cost, without researching."""
     settings = options.settings_of(context)
     from spadework.apps.commands.lookups import print_plan
     from spadework.apps.terminal.question_input import followed_session

@@ -249,9 +249,7 @@ class SessionContext:
         await self.note_searching("start")
 
     async def note_searching(self, at: str = "") -> None:
-        """Update the description of what is searched, which changes during indexing. `at` names
-        the point in the run, for replays.
-        """
+        """Update the list of what is searched. `at` names the point in the run, for replays."""
 
         async def now() -> tuple[str, ...]:
             return tuple(one.describes for one in (*self.search.providers, *self.stand_ins.opened))

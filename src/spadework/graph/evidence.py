@@ -97,9 +97,7 @@ def _untaken(place: _Place, own: Sequence[tuple[int, int]], text: PageText) -> _
 
 
 def split_quote(text: PageText, spot: Spot) -> list[_Place]:
-    """Split a quote into evidence entries, and return their places in the page. The quote's claim
-    goes to the entry that matches it best.
-    """
+    """Split a quote into places for evidence entries. Its claim goes to the best match."""
     found, places = pieces(text, spot.start, spot.end), list[_Place]()
     for n, (start, end, block) in enumerate(found):
         said = text[start:end]

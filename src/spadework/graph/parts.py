@@ -101,9 +101,7 @@ class Opened(Value):
 
 @dataclass(frozen=True)
 class Replay:
-    """A session to rerun from its recording. `new_model` holds the settings of the model that
-    answers requests missing from the recording.
-    """
+    """A session to rerun from its recording. `new_model` answers requests missing from it."""
 
     recording: Recording
     new_model: Settings | None = None

@@ -251,9 +251,7 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
 def _queries_unasked(
     topic: Topic, state: ResearchState, asked: set[tuple[str, tuple[str, ...]]], load: Workload
 ) -> tuple[Query, ...]:
-    """Return the topic's queries that have not been sent yet. If all its web pages come from
-    earlier runs, return all its queries.
-    """
+    """Return the topic's unsent queries, or all if all its web pages come from earlier runs."""
     pages = [
         page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages
     ]

@@ -61,9 +61,7 @@ class Find(Value):
 
 
 class Earlier(Value):
-    """An earlier session's report and evidence. `numbered` lists the URLs of the report's sources
-    in the order of their numbers.
-    """
+    """An earlier session's report and evidence. `numbered` lists its source URLs by number."""
 
     plan: Plan
     title: str = ""

@@ -99,9 +99,7 @@ class Queue:
         self._task = self._app.task(name=TASK, queue=QUEUE)(research)
 
     async def put(self, session_id: str) -> None:
-        """Enqueue a session if its user's limit allows. Otherwise, `sweep` enqueues it later.
-        Raises DatabaseDown.
-        """
+        """Enqueue a session, or leave it to `sweep` at the user's limit. Raises DatabaseDown."""
         async with self._app.open_async(self._database.pool):
             for (ahead,) in await self._database.ask(_QUEUED, (session_id,)):
                 await self._put(session_id, ahead)

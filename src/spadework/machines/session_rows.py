@@ -394,9 +394,7 @@ async def _copy_rows(database: Database, session_id: str, rows: SqliteRows) -> N
 
 
 class _Cursor(AsyncCursor[DictRow]):
-    """A cursor that avoids psycopg's pipelines, because PostgreSQL 15 never ends an idle
-    transaction in a pipeline.
-    """
+    """A cursor without psycopg's pipelines, in which PostgreSQL 15 never ends idle transactions."""
 
     async def executemany(
         self, query: Query, params_seq: Iterable[Params], *, returning: bool = False

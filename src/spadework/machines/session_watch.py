@@ -34,9 +34,7 @@ Told = Callable[[str], None]
 async def run_by_workers(
     session: Session, stop: asyncio.Event, answers: asyncio.Queue[str], notify: Told | None
 ) -> AsyncGenerator[Event, None]:
-    """Submit a session and yield its events. Closing the iterator does not end the session. Raises
-    SessionError.
-    """
+    """Submit a session, which outlives this iterator of its events. Raises SessionError."""
     settings, brief, folder = session.settings, session.brief, session.folder
     await quotas.check(settings)
     await asyncio.to_thread(make_folder, folder)

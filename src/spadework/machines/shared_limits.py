@@ -166,9 +166,7 @@ class SharedDayLimit(DayLimit):
         return left if settled else left._replace(money=left.money - self._held_elsewhere)
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
-        """Report this process's spending and reservations (including `wish`), and fetch the totals
-        of the other processes.
-        """
+        """Report this process's spending and reservations (with `wish`), and fetch the others'."""
         coming = [_usual(wish, self.free())] if wish else []
         with self._lock:
             self._coming += coming
@@ -210,9 +208,7 @@ def _usual(wish: HoldRequest, free: Free) -> float:
 
 
 async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, tuple[int, str]]:
-    """Return the version and rows of each list newer than its version in `known`, by name. Raises
-    SettingsError or DiskFailed.
-    """
+    """Return lists newer than `known` as (version, rows). Raises SettingsError or DiskFailed."""
     async with shared_sessions(settings) as shared:
         from spadework.machines.database import list_news as news_of
 

@@ -159,9 +159,7 @@ class _Piece(NamedTuple):
 
 
 def shorten_prompt(prompt: Prompt, chars: int) -> str:
-    """Return the user message, shortened to at most `chars` characters if possible. Pages are
-    shortened first, then evidence, then the rest.
-    """
+    """Return the user message, shortened to `chars` characters if possible (pages first)."""
     pieces = _pieces(prompt)
     own = {kind: [n for n, piece in enumerate(pieces) if piece.kind == kind] for kind in _ORDER}
     frame = [n for n, piece in enumerate(pieces) if not piece.kind]

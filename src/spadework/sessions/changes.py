@@ -130,9 +130,7 @@ def _one_line(text: str) -> str:
 
 
 def read_feed(path: Path) -> Any:
-    """Return the Atom feed in a file, or None if the file is missing. Raises SettingsError if the
-    file is not an Atom feed.
-    """
+    """Return a file as an Atom feed, or None if missing. Raises SettingsError if it is not one."""
     with suppress(etree.XMLSyntaxError, ValueError):
         feed = etree.fromstring(path.read_bytes()) if path.exists() else None
         if feed is None or feed.find(f"{_ATOM}updated") is not None:

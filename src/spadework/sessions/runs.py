@@ -80,9 +80,7 @@ class Run:
         self._wake()
 
     async def watch(self, after: int) -> AsyncGenerator[tuple[int, Event], None]:
-        """Yield the events after number `after`, as (number, event) pairs. A Notice has the number
-        of the event before it.
-        """
+        """Yield (number, event) pairs after `after`. A Notice has the previous event's number."""
         n, noted = after, 0
         while True:
             more = self._more

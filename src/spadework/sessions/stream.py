@@ -95,9 +95,7 @@ async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) ->
 async def watch_graph(
     graph: Graph, config: RunnableConfig, context: SessionContext, records: Records, given: Any
 ) -> AsyncGenerator[Event, None]:
-    """Run the graph and yield events until it ends or asks the user a question. Files are written
-    before the result is reported.
-    """
+    """Yield a graph's events until it ends or asks a question. Files are written before results."""
     stream = graph.astream(
         given,
         config,

@@ -231,9 +231,7 @@ class People:
         return bool(self.settings.user_header) or self.tokens.any_user
 
     async def look(self) -> None:
-        """Reload the tokens if another process changed them. If this raises DiskFailed or
-        SettingsError, the caller must refuse all users.
-        """
+        """Reload changed tokens. On DiskFailed or SettingsError, callers must refuse all users."""
         if self.settings.database_url is None:
             return
         tokens = self.tokens.list

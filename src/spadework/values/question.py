@@ -83,9 +83,7 @@ class Query(Value):
 
 
 class Topic(Value):
-    """A topic to cover. `expects` is the kind of answer sought, and `must_cover` lists words or
-    aspects that must be covered.
-    """
+    """A topic with the kind of answer it `expects` and the words or aspects it `must_cover`."""
 
     name: str
     question: str

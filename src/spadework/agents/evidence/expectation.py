@@ -123,9 +123,7 @@ SEVERAL = 3
 
 
 class Standard(NamedTuple):
-    """The requirements for a topic's evidence: its minimum and target quality (0 to 10), and the
-    minimum number of source domains.
-    """
+    """A topic's minimum and target quality (0 to 10) and minimum number of source domains."""
 
     quality: float = 7.5
     target: float = 8.0

@@ -124,9 +124,7 @@ def _last_sides(text: str, spoken: Language) -> list[str]:
 
 
 def _apart(side: str, before: str, spoken: Language) -> tuple[str, str]:
-    """Split a text into one side of a comparison and the criteria that follow ("" if none).
-    `before` is the previous side.
-    """
+    """Split one side of a comparison from its criteria ("" if none), given the previous side."""
     for found in spoken.regarding.finditer(side):
         own, rest = side[: found.start()], side[found.start() :]
         if own and found[0].strip() not in before.split() and (by := _criteria(rest, spoken)):

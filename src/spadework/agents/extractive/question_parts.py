@@ -118,9 +118,7 @@ def _tells(text: str, spoken: Language) -> bool:
 
 
 def _expect(part: Asked) -> Asked:
-    """Drop the expected kind of answer if rules cannot check it. Keeping it changed no report
-    (benchmarks/README.md).
-    """
+    """Drop the expected kind of answer if rules cannot check it: keeping it changed no report."""
     return part if part.expects in _CHECKED else replace(part, type="general", expects="open")
 
 

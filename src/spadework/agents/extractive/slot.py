@@ -206,9 +206,7 @@ class Slot:
         return any(held_words(self.words, each) == self.words for each in said)
 
     def _has_names(self, text: str) -> bool:
-        """Return whether a text contains every required name. Match English names as written,
-        because "Titanic" and "Titans" share a stem.
-        """
+        """Return whether a text has all required names. In English, "Titans" is not "Titanic"."""
         if self._language == DEFAULT:
             return all(
                 re.search(rf"(?<!\w){re.escape(n)}(?:e?s)?(?!\w)", text) for n in self._named
@@ -242,9 +240,7 @@ class Slot:
 
 
 def held_words(words: Stems, held: Stems) -> Stems:
-    """Return the `words` that occur in `held`, including as a synonym or a derived form
-    ("supervisor" for "supervises").
-    """
+    """Return the `words` that occur in `held`, also as synonyms or derived forms."""
     found = frozenset(word for word in words if word in held or _holds(held, word))
     pairs = [word for word in words - found if _HAN.fullmatch(word)]
     ends, begins = ({word[at] for word in found if pairs} for at in (-1, 0))

@@ -375,9 +375,7 @@ async def first_of(
     extract: Callable[[], T],
     effect: str = "This step was done without the model.",
 ) -> tuple[T, list[Problem]]:
-    """Return the model's answer, or the value of `extract` if there is no model or the model fails.
-    Also return any problems.
-    """
+    """Return the model's answer, or `extract`'s if `model` is None or fails, and any problems."""
     if model is None:
         return await asyncio.to_thread(extract), []
     try:

@@ -152,9 +152,7 @@ class Lessons:
 
 
 class Gate:
-    """A limit on concurrent calls to an endpoint. A refused call halves the limit, and `limit`
-    answers in a row raise it by one.
-    """
+    """A limit on an endpoint's concurrent calls. Refusals halve it, and answers slowly raise it."""
 
     def __init__(self, address: str) -> None:
         self._address = address

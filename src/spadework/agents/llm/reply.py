@@ -93,9 +93,7 @@ def read_reply(status: int, headers: Mapping[str, str], body: bytes) -> ServerRe
 
 
 def error_in(data: Any, status: int) -> tuple[str, int, str] | None:
-    """Return an error's message, status and code, or None if there is no error. If `status` claims
-    success, use the status in the body.
-    """
+    """Find an error, even if `status` is 200. Return its message, status and code, or None."""
     body = data if isinstance(data, dict) else {}
     failed = status >= 300 or body.get("object") == "error"
     error = body.get("error") or (data if failed else None)

@@ -270,9 +270,7 @@ def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -
 
 
 def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
-    """Return a relation (such as "mother") that no quote states, or "" if there is none. Only words
-    near a name or before "of" are checked.
-    """
+    """Return a relation (such as "mother") that no quote states, or "" if there is none."""
     code = _spoken(near)
     sides = language(code).other_side
     there = frozenset[str]().union(*(text.stems(code) for text in near))

@@ -142,9 +142,7 @@ def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
 
 
 def parse_sentences(text: str) -> list[Sentence]:
-    """Split a paragraph into sentences with their evidence. A citation mark covers all text since
-    the previous mark.
-    """
+    """Split a paragraph into sentences, each with the evidence in the next citation mark."""
     text = _BEFORE_STOP.sub(r"\4\1", uniform(" ".join(text.split())))
     found: list[_Said] = []
     at = 0

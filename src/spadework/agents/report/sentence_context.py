@@ -156,9 +156,7 @@ def _before(section: Section) -> dict[int, int]:
 
 
 def dangling_leads(section: Section, gone: Container[int]) -> set[int]:
-    """Return the positions of introductory lines that introduce nothing once the sentences at the
-    positions `gone` are removed.
-    """
+    """Find the introductory lines that introduce nothing once the sentences `gone` are removed."""
     return {
         n
         for n, (one, place) in enumerate(zip(section.sentences, places(section), strict=True))

@@ -283,9 +283,7 @@ async def _ignore_cancel(*tasks: asyncio.Task[object] | asyncio.Task[None]) -> N
 
 
 def run(session: Session, output: Output) -> int:
-    """Run a session, print its result and return the exit code. Raises SystemExit if the user
-    leaves the run or the disk fails.
-    """
+    """Run a session, print its result and return the exit code. Raises SystemExit if cut short."""
     # Outside the run, treat SIGTERM like Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     # Run time counts from the start of the process.

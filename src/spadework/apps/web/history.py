@@ -82,9 +82,7 @@ async def folder_of(web: Web, session_id: str) -> Path:
 
 
 def read_versions(home: Path, session_id: str) -> list[tuple[str, str, str]]:
-    """Return (id, question, report) for each session in a chain of follow-ups, oldest first. The
-    chain ends with `session_id`.
-    """
+    """Return (id, question, report) of a session and those it follows up, oldest first."""
     found: list[tuple[str, str, str]] = []
     with suppress(SessionError):
         while session_id and len(found) < MOST_VERSIONS:

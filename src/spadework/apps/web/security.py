@@ -155,9 +155,7 @@ class Access:
         return replace(access, token=_kept_token(settings.home)) if asked else access
 
     def knows_host(self, header: str) -> bool:
-        """Return whether a `Host` header contains one of `hosts` or an IP address. All other names
-        are refused to prevent DNS rebinding.
-        """
+        """Return whether a `Host` header is in `hosts` or an IP address (against DNS rebinding)."""
         try:
             name = urlsplit(f"//{header}").hostname or ""
             port = urlsplit(f"//{header}").port

@@ -136,9 +136,7 @@ def found_for_it(before: Earlier, state: ResearchState) -> list[Evidence]:
 
 
 def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
-    """Merge the plan, coverage and shortfalls of a report and its follow-up. A topic that is in
-    both keeps all its evidence.
-    """
+    """Merge the plans, coverage (with all evidence) and shortfalls of a report and follow-up."""
     new = state["plan"]
     names = {topic.name for topic in before.plan.topics}
     more = [topic for topic in new.topics if topic.name not in names]

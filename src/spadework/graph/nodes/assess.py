@@ -302,9 +302,7 @@ def _why(old: Coverage | None, coverage: Coverage, new: int) -> str:
 
 
 async def fuse_finds(context: SessionContext, state: ResearchState) -> dict[str, Any]:
-    """Return the state updates: all pages, and the latest round's passages by topic. After the
-    first round, they may include a new plan.
-    """
+    """Return all pages, the latest round's passages and, after the first round, any new plan."""
     number = max(task.round for task in state["tasks"])
     tasks = [task for task in state["tasks"] if task.round == number]
     pages, uncompared = await _fused_pages(context, state, number)

@@ -250,9 +250,7 @@ def _index(cuts: Sequence[Cut]) -> Bm25:
 def _apart(
     found: Mapping[str, Sequence[Passage]], shared: float
 ) -> Mapping[str, Sequence[Passage]]:
-    """From each topic's passages, drop those that fit another topic better and score less than
-    `shared` times this topic's best score.
-    """
+    """Drop a topic's passages that fit another better and score under `shared` times its best."""
     best = {name: max((p.score for p in of), default=0.0) for name, of in found.items()}
     nearest: dict[tuple[str, int], float] = {}
     for name, passages in found.items():

@@ -46,9 +46,7 @@ _AGAIN = (
 async def make_plan(
     context: SessionContext, question: Question, emit: Emit
 ) -> tuple[Plan, list[Problem], float]:
-    """Return a plan, the problems, and the seconds that the model took (0 without a model). Only
-    plans made by a model are stored and reused.
-    """
+    """Return a new or stored plan, the problems, and the model's seconds (0 without a model)."""
     store = PlanStore(context.settings.home / "plans")
     key = _key(context, question)
     # A plan for a question about recent events is reused only on the same day.
@@ -262,9 +260,7 @@ def ask_user(context: SessionContext, asked: Asked) -> str:
 
 
 def _form_of(asked: Asked) -> dict[str, Any]:
-    """Return a question both as a `HumanInterrupt` (for Agent Inbox and the chat page) and as a
-    `HITLRequest`.
-    """
+    """Return a question as a `HumanInterrupt` (Agent Inbox, the chat page) and a `HITLRequest`."""
     plan, text, args = asked.plan, asked.text, {"options": "\n".join(asked.options)}
     if plan:
         args = {"topics": "\n".join(topic.name for topic in plan.topics)}

@@ -76,9 +76,7 @@ UNASKED = Answers([], [], [])
 async def search_all(
     context: SessionContext, task: Task, emit: Emit, before: AbstractSet[str] = frozenset()
 ) -> Answers:
-    """Return the providers' answers to a task's queries. Pages in `before` (canonical URLs) do not
-    count towards a query's limit on hits.
-    """
+    """Search with a task's queries. Canonical URLs in `before` do not count towards hit limits."""
     telling = Telling(emit, task.topic.name, task.round)
     done = await asyncio.gather(*(_everywhere(context, query, telling) for query in task.queries))
     answers = [

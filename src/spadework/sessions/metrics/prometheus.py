@@ -24,9 +24,7 @@ from spadework.values import Result
 
 
 def expose(accept: str, streams: int) -> tuple[bytes, str]:
-    """Return the metrics in a format that the `accept` header allows, and their media type.
-    `streams` is the number of open event streams.
-    """
+    """Return the metrics and media type for an `accept` header and `streams` open event streams."""
     registry = CollectorRegistry()
     registry.register(_Numbers(streams))
     ProcessCollector(registry=registry)

@@ -53,9 +53,7 @@ class Drawn(NamedTuple):
 
 
 class View(NamedTuple):
-    """A kind of value derived from sessions. `draw` derives it from a session's folder, using only
-    the files named in `files`.
-    """
+    """A kind of value that `draw` derives from a session's folder, using only `files`."""
 
     name: str
     files: tuple[str, ...]

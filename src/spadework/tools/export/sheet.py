@@ -103,9 +103,7 @@ class Run(NamedTuple):
 
 
 class Marker(NamedTuple):
-    """A mark after a sentence. It opens the card with the index `card`: the quotes from source `n`,
-    or a conclusion's premises if `n` is 0.
-    """
+    """A sentence's mark, opening card `card`: quotes from source `n`, or premises if `n` is 0."""
 
     n: int
     card: int

@@ -152,9 +152,7 @@ else:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _signal_when_closed(pipe: int, *, on: bool) -> None:
-        """Set whether SIGIO kills this process when the pipe closes. Never use this on a pipe that
-        this process reads.
-        """
+        """Set whether closing a pipe kills this process. Never use this on a pipe that it reads."""
         if hasattr(fcntl, "F_SETOWN"):
             fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
             flags = fcntl.fcntl(pipe, fcntl.F_GETFL)

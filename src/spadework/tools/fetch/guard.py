@@ -187,9 +187,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Connect to the first address that answers, or through a proxy if one is configured.
-        Raises NotAllowed if any address is refused.
-        """
+        """Connect directly or through a proxy. Raises NotAllowed if any address is refused."""
         scheme = "http" if port == 80 else "https"
         if proxy := proxy_for(f"{scheme}://{_url_host(host)}:{port}"):
             await self.check(host)

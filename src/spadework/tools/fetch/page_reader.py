@@ -80,9 +80,7 @@ def github(
     api: str = "https://api.github.com",
     raw: str = "https://raw.githubusercontent.com",
 ) -> Sequence[Way]:
-    """Return the API URL of a repository's README, or the raw URL of a file. See
-    https://docs.github.com/rest/repos/contents.
-    """
+    """Return the URL of a README or raw file (https://docs.github.com/rest/repos/contents)."""
     if found := _match(_REPOSITORY, url, base):
         readme = f"{api}/repos/{found['owner']}/{found['name']}/readme"
         of_owner = found["owner"].lower() not in _ITS_OWN

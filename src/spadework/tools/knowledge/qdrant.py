@@ -378,9 +378,7 @@ class QdrantKnowledge:
 def client_of(
     url: str, key: str, seconds: float, whole: float = WHOLE_SECONDS
 ) -> Callable[[], AsyncQdrantClient]:
-    """Return a function that connects to Qdrant. A request times out after `seconds` without data,
-    or after `whole` seconds in total.
-    """
+    """Return a Qdrant connector with timeouts: `seconds` without data, `whole` seconds in total."""
 
     def connect() -> AsyncQdrantClient:
         from qdrant_client import AsyncQdrantClient

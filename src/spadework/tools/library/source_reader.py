@@ -202,9 +202,7 @@ class SourceText:
 
 
 def start_worker() -> None:
-    """Disable garbage collection in a worker, where it would take half the run time. It is not
-    needed, because syntax trees have no cycles.
-    """
+    """Disable a worker's slow garbage collection, because syntax trees have no cycles."""
     gc.disable()
 
 

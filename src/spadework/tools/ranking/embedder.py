@@ -66,9 +66,7 @@ class Passing(ModelError):
 
 
 class EndpointEmbedder:
-    """The embedding model `name` at `url` (default: OpenAI). `spend` is called with the numbers of
-    requests and tokens used.
-    """
+    """The embedding model `name` at `url` (default: OpenAI). `spend` gets requests and tokens."""
 
     def __init__(self, name: str, url: str = "", key: str = "", *, seconds: float = 60.0) -> None:
         self.name = name

@@ -104,9 +104,7 @@ def freshness_of(query: Query) -> Freshness:
 
 
 def period(query: Query) -> tuple[date | None, date | None]:
-    """Return the earliest and latest dates for pages. Each is None if there is no limit. Requested
-    dates take precedence over freshness.
-    """
+    """Return the earliest and latest page dates (None: no limit). Dates override freshness."""
     if query.since or query.until:
         return query.since, query.until
     return since(freshness_of(query)), None

@@ -278,9 +278,7 @@ def _dates(text: str, code: str) -> Iterator[tuple[int, int, tuple[int, int, int
 
 @lru_cache(maxsize=16)
 def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return a pattern for dates, and month numbers keyed by name. English months must be
-    capitalized, because "may" is also a verb.
-    """
+    """Return a pattern for dates, and month numbers by name. English "may" is not the month."""
     known = language(code)
     months = {**language(DEFAULT).months, **known.months}
     names = [name if name in known.months and code != DEFAULT else name.title() for name in months]

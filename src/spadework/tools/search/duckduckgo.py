@@ -65,9 +65,7 @@ class DuckDuckGo:
         return hits(answer, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: news, time, and the country and language if DuckDuckGo has
-        a region for them.
-        """
+        """Return the supported filters: news, time, and (if a region fits) country and language."""
         place = region(query.country, query.language)
         met: list[Wish] = ["news", "time"]
         if place and query.country:

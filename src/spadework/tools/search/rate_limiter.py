@@ -297,9 +297,7 @@ RATE_LIMITERS = RateLimiters()
 
 
 def limit_of(name: str, asked: Mapping[str, tuple[float, int]]) -> Limit | None:
-    """Return a provider's limit, or None if it is unlimited. `asked` maps provider names to
-    (searches per second, concurrent searches).
-    """
+    """Return a provider's limit (None: unlimited). `asked` gives searches (per second, at once)."""
     if name in asked:
         return Limit.per_second(*asked[name])
     return None if name in UNLIMITED else LIMITS.get(name, DEFAULT)

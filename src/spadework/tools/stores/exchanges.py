@@ -128,9 +128,7 @@ class Exchanges:
         return [await self._row(found) for found in await self._rows.exchanges(key)]
 
     async def settled(self, key: str) -> Row | None:
-        """Return the key's last exchange that succeeded or had a final failure. Returns None if
-        there is none, or if a row is damaged.
-        """
+        """Return a key's last success or final failure, or None if it has none or a damaged row."""
         try:
             rows = [row for row in await self.rows(key) if _is_settled(row)]
         except Damaged:

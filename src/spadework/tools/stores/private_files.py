@@ -50,9 +50,7 @@ def _close(path: Path) -> None:
 
 
 def is_session_id(text: str) -> bool:
-    """Return whether a text has the form of a session id: at most 100 letters, digits, `_` and `-`.
-    Such a text is never a path.
-    """
+    """Return whether a text has the form of a session id, which can never be a path."""
     return re.fullmatch(r"[A-Za-z0-9][\w-]{0,99}", text, re.ASCII) is not None
 
 

@@ -78,9 +78,7 @@ class PageText(str):
         return one_line(self[slice(*header)]) if header and header[1] <= start else ""
 
     def neighbours(self, start: int, end: int) -> tuple[str, str]:
-        """Return the sentences before and after a span, or "" where a heading, code, a table or
-        prompt injection intervenes.
-        """
+        """Return the adjacent sentences ("" across a heading, code, table or prompt injection)."""
         apart = self._set_apart
         inside = next((one for one in apart if one.start <= start and end <= one.end), None)
         first, last = (inside.start, inside.end) if inside else (start, end)

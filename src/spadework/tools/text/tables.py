@@ -30,9 +30,7 @@ _FIGURE = re.compile(r"(?!(?:1[5-9]|20)\d\d\b)\W*\d")
 
 
 def header_of(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
-    """Return the span of a table's header row, or None if it has none. A header has at least
-    `least` columns and no figures.
-    """
+    """Return a header row's span (`least` or more columns, no figures), or None without one."""
     lines = list(islice(_lines(text, table.start, table.end), 2))
     ruled = text[slice(*lines[1])] if len(lines) > 1 else ""
     if not _is_delimiter(ruled) or set(cells(ruled)) == {NO_NAMES}:

@@ -19,9 +19,7 @@ _WRITTEN = {"text/x-rst": "rst", "text/plain": "text"}
 
 
 def answer_of(body: bytes, what: str) -> Mapping[str, Any]:
-    """Parse a response as a JSON object. `what` names the expected content in errors. Raises
-    Unreadable if the response is not a JSON object.
-    """
+    """Parse a response as a JSON object. Raises Unreadable, which says `what` was expected."""
     try:
         found = json.loads(decode(body, "utf-8"))
     except (ValueError, RecursionError):

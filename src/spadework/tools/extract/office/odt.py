@@ -143,9 +143,7 @@ class _Document:
                 merged[column] = (rows - 1, shown) if rows > 1 else (0, "")
 
     def _cells(self, row: Element, merged: dict[int, tuple[int, str]]) -> list[str]:
-        """Return a row's cells. `merged` maps each column of a merged cell to a pair: how many
-        rows the cell still spans, and its text.
-        """
+        """Return a row's cells. `merged` maps a merged cell's columns to its (rows left, text)."""
         found: list[str] = []
         filled = 0
         for cell in row:

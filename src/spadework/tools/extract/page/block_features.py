@@ -73,9 +73,7 @@ class PageView:
         return shape, self._like[id(frame.parent), frame.traits].bit_length()
 
     def of_frame(self, frame: Frame, around: frozenset[str] | set[str]) -> list[str]:
-        """Return the features of an element's position. `around` holds the traits of the element
-        and its ancestors, such as `tag:main`.
-        """
+        """Return an element's positional features. `around` holds its and its ancestors' traits."""
         found = [f"in {self._has}>{_landmarks(around)}"]
         above: Frame | None = frame
         most = 0

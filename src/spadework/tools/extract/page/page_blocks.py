@@ -13,9 +13,7 @@ from spadework.tools.extract.page.inline_markup import NUMBERS
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """A block-level element that contains the page's blocks `start:end`. `image` is the URL of the
-    only image in a figure.
-    """
+    """A block-level element with blocks `start:end`, and the URL of a figure's only `image`."""
 
     parent: Frame | None
     tag: str

@@ -49,9 +49,7 @@ _FIXED_NAME = re.compile(r"cmtt|typewriter", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Line:
-    """A line of text within one column, with its position in points. If it stands for a table,
-    `table` is the table's Markdown.
-    """
+    """A line of text in one column, or a table as Markdown in `table`. Positions are in points."""
 
     text: str
     left: float

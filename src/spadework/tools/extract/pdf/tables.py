@@ -79,9 +79,7 @@ def _replaced(
 def _split(
     line: list[Line], across: list[float], down: list[float]
 ) -> tuple[list[Line], list[Line]]:
-    """Return a line's parts inside and outside a table. Raises _Unproven if a part crosses the
-    table's left or right edge.
-    """
+    """Return a line's parts inside and outside a table. Raises _Unproven if one crosses a side."""
     inside = [part for part in line if _stands_in(part, across, down)]
     if any(part.left < across[0] - NEAR or part.right > across[-1] + NEAR for part in inside):
         raise _Unproven

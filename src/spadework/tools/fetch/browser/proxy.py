@@ -150,9 +150,7 @@ def parse_request(head: bytes) -> Request:
 
 
 def answer_head(head: bytes) -> bytes:
-    """Return the response head for the browser. A server's 407 becomes 403, because only this
-    proxy may ask for proxy credentials.
-    """
+    """Return the browser's response head. A 407 becomes 403, as only this proxy may send 407."""
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     if first[8:13].strip() == b"407":
         first = b"HTTP/1.1 403 Forbidden"
