@@ -92,9 +92,7 @@ class Backend(Protocol):
         return {}
 
     def list_table(self, url: str, name: str, rows: Any, before: Path) -> Any:
-        """Return the list called `name` in the database at `url`. `before` is the file that stores
-        the list when there is no database.
-        """
+        """Return the list `name` in the database at `url`. Without one, `before` holds the list."""
         raise LookupError(_NONE)
 
     def day_limit(self, settings: Settings) -> Any:

@@ -293,9 +293,7 @@ async def judge_ledger(
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
-    """Judge how well the ledger entries `own` answer a topic. If there are none, judge the passages
-    `shown` without a model.
-    """
+    """Judge how well `own` answers a topic, or, if it is empty, judge `shown` without a model."""
 
     def extract() -> Judgement:
         return extractive.assess(plan, topic, shown, own)

@@ -41,9 +41,7 @@ class ReflectionAnswer(Visible):
 async def check_hits(
     model: Model, question: str, topic: Topic, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Mapping[str, str], list[Problem]]:
-    """Map the URL of each hit not worth reading to the reason. Return the mapping ({} if the model
-    fails) and the problems.
-    """
+    """Return reasons not to read hits, keyed by URL ({} if the model fails), and the problems."""
     first = hits[:MOST_HITS]
     await tokens.ready()
     listed = [

@@ -212,9 +212,7 @@ class RevisionAnswer(Reply):
 
 @dataclass(frozen=True)
 class Told:
-    """A report to revise. `asked` is the request, made on the date `asked_on`. `more` lists the ids
-    of new ledger entries.
-    """
+    """A report to revise as `asked` (on `asked_on`). `more` lists the ids of new ledger entries."""
 
     plan: Plan
     title: str

@@ -266,9 +266,7 @@ async def _batch(
 async def ask(
     model: Model, items: Sequence[Mapping[str, object]], entries: Sequence[Entry], *, seconds: float
 ) -> dict[int, VerdictAnswer]:
-    """Return the verdicts, keyed by item number (from 1). If an item has several, the strictest
-    applies.
-    """
+    """Return the verdicts by item number (from 1), the strictest if an item has several."""
     prompt = render("verifier", items=items, evidence=entries)
     answer = await model.ask("verifier", prompt, VerdictsAnswer, seconds=seconds)
     said = [v.signed(answer.author) for v in answer.verdicts if 1 <= v.number <= len(items)]

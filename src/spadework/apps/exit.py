@@ -100,9 +100,7 @@ class Leaving:
 
     @contextmanager
     def for_good(self) -> Iterator[None]:
-        """Run the `with` body as the process's only task, then exit without the slow teardown of
-        modules.
-        """
+        """Run the `with` body as the process's only task, then exit without module teardown."""
         self.alone, self._code = True, 1
         atexit.register(self._flush)  # registered first, so called last
         try:

@@ -343,9 +343,7 @@ class ViewModel:
         return view
 
     def _source(self, event: Reading | Read) -> str:
-        """Add the event's source to `sources` or move it to the end. Return the name of its table
-        row.
-        """
+        """Put the event's source at the end of `sources`, and return its table row's name."""
         known = self.sources.pop(event.url, None)
         source = known or SourceView(len(self.sources) + 1, event.url)
         self.sources[event.url] = source

@@ -139,9 +139,7 @@ Chat = CompiledStateGraph[ChatState, Settings, ChatInput, ChatOutput]
 async def receive(
     state: ChatState, runtime: Runtime[Settings]
 ) -> Command[Literal["listen", "__end__"]]:
-    """Answer small talk, and pass other messages on to research. Raises SettingsError if the last
-    human message has no text.
-    """
+    """Answer small talk or start research. Raises SettingsError if the last message has no text."""
     said = _human_words(state)[-1]
     settings = runtime.context if isinstance(runtime.context, Settings) else Settings.load()
     greeted = await greet(said, settings)

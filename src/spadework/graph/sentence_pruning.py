@@ -56,9 +56,7 @@ def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stat
 
 
 def keep_what_holds(checked: Checked, findings: Findings) -> tuple[Checked, list[Problem]]:
-    """Drop failed sentences and the sentences that depend on them. Return the remaining section,
-    and a problem for each dropped sentence.
-    """
+    """Drop failed sentences and those that depend on them, and return a problem for each one."""
     section, gone = checked.section, dict[int, str]()
     while fallen := _fallen(checked, findings, gone):
         gone |= fallen

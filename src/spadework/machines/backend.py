@@ -129,9 +129,7 @@ Row = TypeVar("Row", bound=Value)
 
 
 def list_table(url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> ListTable[Row]:
-    """Return the list called `name` in the database at `url`. `before` is the file that holds the
-    list when there is no database.
-    """
+    """Return the list `name` in the database at `url`. Without one, `before` holds the list."""
     return ListTable(url, name, rows, before)
 
 

@@ -168,9 +168,7 @@ async def bring_recording(settings: Settings, session_id: str) -> None:
 
 
 async def know_all(settings: Settings, most: int | None = MOST_LISTED) -> frozenset[str]:
-    """Update the local list of sessions, and return the ids of live sessions. If the database is
-    slow or cannot be used, return an empty set.
-    """
+    """Update the local session list, and return live sessions' ids (none if the database fails)."""
     with suppress(TimeoutError, SettingsError, DiskFailed):
         seconds = LIST_SECONDS if most else None
         async with asyncio.timeout(seconds), shared_sessions(settings) as shared:

@@ -334,9 +334,7 @@ class SharedSessions:
         await self.database.ask(_SIGNAL, (session_id, one, kind, told, session_id))
 
     async def signals(self, session_id: str, after: int) -> tuple[int, list[Signal]]:
-        """Return how often workers have claimed a session (0 if it was deleted), and the user's
-        commands after number `after`.
-        """
+        """Return a session's claim count (0 if deleted) and the user's commands after `after`."""
         rows = await self.database.ask(_SIGNALS, (after, session_id))
         taken = int(rows[0][0]) if rows else 0
         return taken, [Signal(*row[1:]) for row in rows if row[1] is not None]

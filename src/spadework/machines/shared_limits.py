@@ -146,9 +146,7 @@ _TELL = (
 
 
 class SharedDayLimit(DayLimit):
-    """A user's daily spending limit, shared by the processes of all machines. If the database does
-    not respond, the last known values apply.
-    """
+    """A user's daily spending limit on all machines, as last known if the database is down."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings.home)
@@ -159,9 +157,7 @@ class SharedDayLimit(DayLimit):
         self._held_elsewhere = 0.0
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return the money left for today. If `settled`, amounts reserved for running calls are
-        not deducted.
-        """
+        """Return the money left for today. If `settled`, ignore what running calls reserve."""
         left = super().free(settled=settled)
         return left if settled else left._replace(money=left.money - self._held_elsewhere)
 

@@ -85,9 +85,7 @@ def _harmless(text: str) -> str:
 
 
 def describe_entry(entry: Any) -> str:
-    """Describe a ledger entry for a prompt. QUOTE marks separate its quote from the sentences
-    before and after it.
-    """
+    """Describe a ledger entry for a prompt. QUOTE marks separate its quote from the context."""
     text, *around = (part.replace(QUOTE, " ") for part in (entry.quote, entry.before, entry.after))
     if any(around):
         text = f"\n{QUOTE}\n".join([around[0], text, around[1]]).strip()

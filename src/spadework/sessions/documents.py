@@ -102,9 +102,7 @@ def checked_address(text: str) -> str:
 
 
 def about(name: str, error: FetchError) -> FetchError:
-    """Return the error with the name of the page or file in front of its message, unless the
-    message already contains it.
-    """
+    """Return the error with the page's or file's name in front, unless the message contains it."""
     if name in (said := str(error)):
         return error
     return type(error)(f"{name} could not be read: {said}", hint=error.hint)

@@ -78,9 +78,7 @@ async def from_library(settings: Settings, most: int) -> tuple[str, ...]:
 
 
 def related(folder: Path, result: Result) -> list[str]:
-    """Return related questions that have not been asked yet: the names of open topics, then
-    questions from page headings (cited pages first).
-    """
+    """Return related questions not asked yet: open topics, then questions from page headings."""
     asked = {name.casefold() for name in (result.question, *(t.name for t in result.topics))}
     pages = [
         (_page(source.url, source.title, text), text)

@@ -188,9 +188,7 @@ class Tokens:
         return token
 
     def revoke(self, named: str) -> list[Token]:
-        """Revoke the token with the id `named`, or all tokens of the user `named`. Raises
-        SettingsError if there are none.
-        """
+        """Revoke a token by id, or all tokens of a user. Raises SettingsError if there are none."""
         with self.list.edit() as tokens:
             gone = [one for one in tokens if named.strip().lower() in (one.id, one.user)]
             if not gone:

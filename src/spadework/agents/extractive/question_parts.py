@@ -263,9 +263,7 @@ def _belongs(word: str, spoken: Language) -> bool:
 
 
 def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
-    """Split the phrase that contains a subject into its article and the rest, such as "the" and
-    "harbour of Port Aldermere".
-    """
+    """Split the phrase that contains a subject, such as "the port of Oslo", after its article."""
     bare = text.strip(" ?.!")
     if spoken.last_verb.search(bare) and bare.endswith(f" {subject.split()[-1]}"):
         subject = " ".join(subject.split()[:-1]) or subject

@@ -43,9 +43,7 @@ KEPT_SECONDS = 30 * 86_400
 
 
 class Examined(Value):
-    """A test result: how many of the `asked` verdicts were `right`, and how many false sentences
-    the model called supported (`let_through`).
-    """
+    """A test result. `let_through` counts the false sentences that the model called supported."""
 
     asked: int
     right: int

@@ -110,9 +110,7 @@ def check_address(base_url: str) -> None:
 
 
 def provider_of(name: str) -> tuple[str, str]:
-    """Split PROVIDER:NAME at its first colon, because local names may contain more colons. If there
-    is no colon, the provider is "openai".
-    """
+    """Split PROVIDER:NAME at its first colon. If there is no colon, the provider is "openai"."""
     provider, colon, model = name.partition(":")
     return (provider, model) if colon else ("openai", name)
 

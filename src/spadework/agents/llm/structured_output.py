@@ -99,9 +99,7 @@ def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
 
 
 def parse_answer(text: str, answer: type[A]) -> A:
-    """Parse a whole reply as JSON, or else the last JSON value in it that fits. Raises
-    ValidationError if nothing fits.
-    """
+    """Parse a whole reply, or else the last JSON value in it that fits. Raises ValidationError."""
     try:
         return answer.model_validate_json(text)
     except ValidationError as error:

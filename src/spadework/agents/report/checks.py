@@ -228,9 +228,7 @@ def _put_together(named: str, shown: Sequence[Known]) -> bool:
 
 
 def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
-    """Return the figures, dates and names of a text that occur in none of the texts `there`.
-    `home` is the fallback language.
-    """
+    """Return the figures, dates and names not found in `there`. `home` is the fallback language."""
     said = plain(text)
     own = language_of(said) or home or _spoken(there)
     return [*_strange_figures(said, own, there), *_strange_names(said, own, there)]

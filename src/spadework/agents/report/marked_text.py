@@ -132,9 +132,7 @@ def section_of(heading: str, markdown: str) -> Section:
 
 
 def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
-    """Return `before`, a sentence of code, with its code replaced by the unfenced code in `text`.
-    Return () if `text` contains no code.
-    """
+    """Replace the code of `before`, a sentence of code, with that in `text`. Return () if none."""
     ids = _ids_in(text)
     code = _MARKS.sub("", text).strip("`\n")
     changes = {"text": code, "evidence_ids": ids or before.evidence_ids}

@@ -210,9 +210,7 @@ class Material:
         )
 
     def unfounded(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
-        """Return a note on figures, dates or names in the sentence that are on no cited page, or
-        "".
-        """
+        """Return a note on the figures, dates or names that are on no cited page, or ""."""
         there = [*self._pages(cited), Known(self.question)]
         # A conclusion may use names from the code in the report, so they count as known.
         known = [*there, Known(self.code)] if sentence.inferred else there

@@ -121,9 +121,7 @@ MOST_AT_ONCE = 100
 
 
 def openai_routes(runs_of: RunsOf = lambda request: web_of(request).runs) -> list[BaseRoute]:
-    """Return the API's routes, without access checks. `runs_of` returns the runs of a request's
-    sender.
-    """
+    """Return the API's routes, without access checks. `runs_of` returns the sender's runs."""
     door = Door(runs_of)
     return [
         Route("/v1/models", models),

@@ -208,9 +208,7 @@ class Interrupts:
 
 @dataclass
 class Run:
-    """A run in a terminal. If `answer` is None, the run's questions get empty answers. `deliver`
-    receives the result as soon as it exists.
-    """
+    """A run in a terminal. If `answer` is None, the questions it asks get empty answers."""
 
     session: Session
     progress: Progress

@@ -189,9 +189,7 @@ def _words(status: str, found: CoverageState | None) -> str:
 
 
 def _entry(data: Listed, web: Web, workers: Set[str], held: Set[str]) -> Entry:
-    """Return a list entry. `workers` has the ids of sessions running on workers, and `held` the
-    ids of sessions running in other processes.
-    """
+    """Return a list entry, given the ids of sessions on workers and held by other processes."""
     if data.unreadable:
         return Entry(data.id, data.unreadable, UNREADABLE, "Cannot be read")
     run = web.runs.find_running(data.id)

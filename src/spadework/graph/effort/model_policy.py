@@ -29,9 +29,7 @@ EXAMINATION_TOKENS = 4_000
 
 
 def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) -> bool:
-    """Return whether the budget allows `looks` calls for screening hits and leaves enough for the
-    calls that the answer needs.
-    """
+    """Return whether the budget allows `looks` calls to screen hits, besides the answer's calls."""
     budget = context.budget
     if budget.limits.calls - budget.spent("calls") - looks < tasks + topics + 3:
         return False
@@ -67,9 +65,7 @@ _NO_TIME = "There was no time for the test."
 
 
 def begin(context: SessionContext) -> None:
-    """Start the model's test in the background. Do nothing in a replay: reading a recorded answer
-    early would advance the replay's clock.
-    """
+    """Start the model's test in the background, but not in a replay, whose clock it would shift."""
     if context.model and context.journal.recording is None:
         _begin(context)
 

@@ -106,9 +106,7 @@ def as_it_was(before: Earlier) -> dict[str, Any]:
 
 
 def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, Any]:
-    """Return the state updates for a follow-up that existing evidence answers. The follow-up
-    becomes one topic, which is already covered.
-    """
+    """Return the state updates for a follow-up, as one topic that existing evidence covers."""
     made = plan(Question(text=asked), [])
     name = turn.heading or asked
     topic = made.topics[0].model_copy(update={"name": name, "question": asked})

@@ -50,9 +50,7 @@ class Base:
 
 
 def base_of(state: ResearchState) -> Base | None:
-    """Return the report before the change: the draft that the editor reviewed, or the report that
-    the question follows up on.
-    """
+    """Return the report before the change: the reviewed draft, or the report followed up on."""
     if review := state.get("review"):
         return Base(review.sections, state.get("citations", []), better=True)
     if before := state.get("before"):

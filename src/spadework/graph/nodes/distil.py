@@ -41,9 +41,7 @@ class Looked(NamedTuple):
 
 
 async def readable(model: Model, room: int, seconds: float, share: int = 1) -> int:
-    """Return how many of `room` tokens the model can read in time, but at least LEAST_ROOM. The
-    time is divided among `share` calls.
-    """
+    """Return how many tokens each of `share` calls can read in time, from LEAST_ROOM to `room`."""
     speed = await model.speed("assessor")
     most = int(READING_SHARE * seconds * speed / max(1, share)) if speed else room
     return max(LEAST_ROOM, min(room, most))

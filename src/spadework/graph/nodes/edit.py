@@ -90,9 +90,7 @@ def _too_late(context: SessionContext, state: ResearchState) -> str:
 
 
 def _tasks(context: SessionContext, state: ResearchState, points: Sequence[Weakness]) -> list[Task]:
-    """Return a task for each topic that the editor wants searched. The editor's reasons become
-    points to cover.
-    """
+    """Return tasks for the topics that the editor wants searched, with the reasons as points."""
     wanted: dict[str, list[Weakness]] = defaultdict(list)
     for point in points:
         if point.query:

@@ -250,9 +250,7 @@ async def _approve_plan(
 
 
 def ask_user(context: SessionContext, asked: Asked) -> str:
-    """Ask the user, and return the answer, or "" to go on without one. The interrupted node runs
-    again once there is an answer.
-    """
+    """Ask the user, and return the answer or "" for none. An answer reruns the interrupted node."""
     context.budget.pause()
     answer = interrupt(asked.model_dump(mode="json") | _form_of(asked))
     context.budget.go_on()

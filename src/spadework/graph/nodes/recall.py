@@ -38,9 +38,7 @@ class Known(Value):
     problems: tuple[Problem, ...] = ()
 
     def as_list(self, lists: Sequence[Sequence[Hit]]) -> list[list[Hit]]:
-        """Return the pages that are not in `lists` (the hits of the searches) as one list of hits,
-        or [] if there are none.
-        """
+        """Return the pages that are not in `lists` as one list of hits, or [] if there are none."""
         found = {canonical_url(hit.url) for hits in lists for hit in hits}
         left = [hit for hit in self.hits if canonical_url(hit.url) not in found]
         return [left] if left else []

@@ -44,9 +44,7 @@ _log = logging.getLogger(__name__)
 
 
 class Drawn(NamedTuple):
-    """The JSON value derived from a session's files, or None if they yield no value. It is stored
-    in the index only if `kept`.
-    """
+    """A JSON value derived from a session's files, or None. The index stores it only if `kept`."""
 
     value: Any
     kept: bool = True

@@ -22,9 +22,7 @@ MOST_ALERTS = 50
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """The figures of all sessions (newest first) and the newest alerts. `alerted` counts the
-    sessions with alerts.
-    """
+    """All sessions' figures (newest first), the newest alerts and the count of alerted sessions."""
 
     sessions: Sequence[Figures] = ()
     alerts: Sequence[str] = ()

@@ -147,9 +147,7 @@ Name = Literal["plan", "search", "read", "assess", "write"]
 
 
 class Phase(Kept):
-    """A phase that began `after` seconds into the run. Planning belongs to round 0, and writing to
-    the last round.
-    """
+    """A phase begun `after` seconds into the run. Planning is in round 0, writing in the last."""
 
     name: Name
     round: int

@@ -118,9 +118,7 @@ def shape_of_type(media_type: str) -> Shape:
 
 
 def _suffix(url: str) -> str:
-    """Return a URL's file extension, or "" for a web page. Without a known extension, a path with
-    `/pdf/` counts as "pdf".
-    """
+    """Return a URL's file extension, or "" for a web page. A path with `/pdf/` implies "pdf"."""
     try:
         path = unquote(urlsplit(url).path)
     except ValueError:

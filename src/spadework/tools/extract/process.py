@@ -123,9 +123,7 @@ else:
     import signal
 
     def limit_memory(size: int) -> None:
-        """Limit this process's memory to `size` bytes. Beyond that, Python raises MemoryError and
-        libraries fail.
-        """
+        """Limit this process's memory to `size` bytes, beyond which Python raises MemoryError."""
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_DATA, (size, size))
 

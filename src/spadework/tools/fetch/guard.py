@@ -130,9 +130,7 @@ def is_http_url(text: str) -> bool:
 
 
 def _literal(host: str) -> str:
-    """Return an IPv6 address in brackets. Raises NotAllowed if it is invalid or has a zone ID,
-    which is meaningful only on this machine.
-    """
+    """Return an IPv6 address in brackets. Raises NotAllowed if it is invalid or has a zone ID."""
     try:
         address = IPv6Address(host)
     except ValueError:

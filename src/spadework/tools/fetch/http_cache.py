@@ -34,9 +34,7 @@ LARGEST = 0.1
 
 
 class Store:
-    """Stores compressed files under `folder`, up to `most_bytes` in total, or none if `most_bytes`
-    is 0. All methods block.
-    """
+    """Blocking storage for compressed files, up to `most_bytes` in total (0 stores none)."""
 
     def __init__(self, folder: Path, most_bytes: int) -> None:
         self._folder = folder

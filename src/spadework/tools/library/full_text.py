@@ -106,9 +106,7 @@ def open_index(folder: Path) -> tantivy.Index:
 
 
 def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
-    """Open the only writer of an index. Begin with a dummy deletion, because a merge in tantivy
-    0.27 can lose the first deletion.
-    """
+    """Open an index's only writer. It begins with a dummy deletion: tantivy 0.27 can lose one."""
     writer = index.writer(heap_bytes, 1)
     writer.delete_documents_by_term("document", 0)  # matches nothing, because numbers begin at 1
     return writer

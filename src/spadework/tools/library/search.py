@@ -228,9 +228,7 @@ _MARKED = re.compile(r"[*_`\[\]<>\\&~!|#]")
 
 
 def snippet(passage: str, words: set[str]) -> str:
-    """Return a plain-text excerpt of a passage, at most 300 characters long, with as many of the
-    stems in `words` as possible.
-    """
+    """Return at most 300 characters of plain text with as many of the stems `words` as possible."""
     shown = [_flat(passage[start:end]) for start, end in sentences(passage)] or [
         _flat(_body(passage))
     ]

@@ -383,9 +383,7 @@ class _Weighing:
         return _Voice(origin, page.weight * (SUSPECT if injection_spans(page.text) else 1.0), said)
 
     def _borne_out(self, claims: Sequence[str], kind: Kind, text: str) -> list[tuple[int, str]]:
-        """Find sentences in `text` that support one claim and contradict another. Return each as
-        (position of the supported claim, sentence).
-        """
+        """Return each sentence that supports a claim (with its index) and contradicts another."""
         of = numbers if kind in ("number", "date") else names
         told: list[set[str]] = [of(claim) for claim in claims]
         signs = set[str]().union(*told) - set[str].intersection(*told)

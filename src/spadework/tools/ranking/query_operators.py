@@ -39,9 +39,7 @@ class Only:
 
 
 def in_words(query: str) -> bool:
-    """Return whether a query contains only words, without addresses or operators. A page might have
-    suggested those to attract visits.
-    """
+    """Return whether a query contains only words, and no addresses or operators."""
     said = query.strip()
     return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))
 

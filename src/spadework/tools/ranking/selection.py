@@ -207,9 +207,7 @@ def _priority(hit: Hit, cached: Collection[str]) -> float:
 
 
 def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
-    """Move hits whose title matches a query, and the top hits of the query `asked`, to the front.
-    Return all hits and the number moved.
-    """
+    """Put hits titled like a query, and the top hits of `asked`, first. Return their number too."""
     found: dict[str, int] = {}
     own: set[int] = set()
     for n, hit in enumerate(ranked):

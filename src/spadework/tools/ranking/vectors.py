@@ -288,9 +288,7 @@ def _checksum(body: str) -> int:
 
 
 def pack_vector(vector: Sequence[float]) -> bytes:
-    """Pack a vector into a float32 factor and one signed byte per number. The error is at most
-    1/254 of the largest number.
-    """
+    """Pack a vector as a float32 factor and signed bytes, within 1/254 of its largest number."""
     import numpy as np
 
     numbers = np.asarray(vector, np.float32)

@@ -70,9 +70,7 @@ class OwnSearch:
 
 
 class LangChainSearch:
-    """A provider that wraps a LangChain tool or retriever. Blocking code runs in a thread, and can
-    keep running there after the deadline.
-    """
+    """A provider wrapping a LangChain tool or retriever. Blocking code may outlive the deadline."""
 
     def __init__(self, tool_or_retriever: Any, name: str, *, describes: str = "") -> None:
         self.name = name

@@ -70,9 +70,7 @@ BULKY = frozenset({"page", "document", "attached", "known page", "earlier pages"
 
 
 class Row(NamedTuple):
-    """A stored exchange. `tape` is None if it was not kept. `error` is the output of
-    `error_to_text`, or None.
-    """
+    """A stored exchange. `tape` is None if not kept. `error` is from `error_to_text`, or None."""
 
     number: int
     tape: Tape | None

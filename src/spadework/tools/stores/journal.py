@@ -197,9 +197,7 @@ class Journal:
     async def _exclusive(
         self, request: Request, look: Callable[[str], Awaitable[T | None]]
     ) -> AsyncIterator[T | None]:
-        """Yield the stored answer, or None if the caller must obtain it. If another caller is
-        already obtaining the answer, wait for it.
-        """
+        """Yield the stored answer, or None to obtain it. Wait if another caller is obtaining it."""
         # The key includes the lookup function, because obtaining an answer may need an exchange
         # with the same request. Without the function in the key, that exchange would wait forever
         # for the answer that needs it.

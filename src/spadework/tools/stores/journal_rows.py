@@ -179,9 +179,7 @@ def claim_on(session_id: str) -> Claim | None:
 
 
 async def keep_file(path: Path, data: bytes) -> None:
-    """Write a file in a subfolder of a session. If a worker has claimed the session, also store
-    the file for other machines.
-    """
+    """Write a file in a session's subfolder, also for other machines if the session is claimed."""
     if claim := claim_on(path.parent.parent.name):
         await claim.keep_file(f"{path.parent.name}/{path.name}", data)
     await on_disk(write_atomically, path, data)

@@ -35,9 +35,7 @@ CREATE TABLE IF NOT EXISTS bodies (hash TEXT PRIMARY KEY, packed BLOB NOT NULL);
 
 
 async def connect(path: Path) -> aiosqlite.Connection:
-    """Open a connection to the SQLite file at `path`. If cancelled, wait until the connection is
-    open and close it, so that its thread stops.
-    """
+    """Connect to the SQLite file `path`. If cancelled, wait for the connection and close it."""
 
     await on_disk(private_file, path)
 

@@ -58,9 +58,7 @@ class PageText(str):
         return heading_at(self.headings, at)
 
     def header_of(self, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
-        """Return the span of a table's header row, or None. A header has at least `least` columns
-        and no prompt injection.
-        """
+        """Return a table's header row (at least `least` columns, no prompt injection), or None."""
         key = table.start, least
         if key not in self._headers:
             header = header_of(self, table, least)

@@ -278,9 +278,7 @@ def _is_ranked(kind: Kind, asked: _Asked) -> bool:
 
 
 def _is_named(name: str, question: str, asked: set[str], held: set[str], known: Language) -> bool:
-    """Return whether a question names a column, other than as part of a longer name ("population"
-    in "population density").
-    """
+    """Return whether a question names a column, but not in a longer name ("population density")."""
     every = _stems(name, known)
     own = {stem for stem in every if stem.isalpha() and not is_unit(stem)} or every
     others = {other for stem in asked for other in OTHER_WORDS.get(stem, ())}

@@ -169,9 +169,7 @@ class Opening(NamedTuple):
 
 @dataclass
 class Visit:
-    """A slot held for one request to a service. Setting `shut` makes every machine wait that many
-    seconds before its next request.
-    """
+    """A slot for one request. `shut` makes every machine wait that many seconds before the next."""
 
     shut: float = 0.0
 

@@ -96,9 +96,7 @@ class Package:
         self.main = self._main() if "[Content_Types].xml" in self.names else ""
 
     def read(self, name: str, limit: int = MAX_PART) -> bytes:
-        """Return a part's bytes, or b"" if the part is missing. Raises Unreadable, or TooLarge if
-        it has more than `limit` bytes.
-        """
+        """Return a part's bytes (b"" if missing). Raises Unreadable, or TooLarge above `limit`."""
         if name not in self.names:
             return b""
         self._read.add(name)

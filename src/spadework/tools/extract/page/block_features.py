@@ -165,9 +165,7 @@ def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:
 
 
 def levelled(chances: list[float], masses: Sequence[float], alike: list[list[int]]) -> list[float]:
-    """Move each block's probability towards the mean of its group, weighted by `masses`. `alike`
-    holds the groups, as in `made_alike`.
-    """
+    """Move each block's probability towards the `masses`-weighted mean of its group in `alike`."""
     found = list(chances)
     for places in alike:
         if len(places) > 1:

@@ -199,9 +199,7 @@ _FORUM = ("discourse", "vbulletin")
 
 
 def source_kind_of(found: Metadata) -> SourceKind:
-    """Return the kind of source stated in the metadata, or "". The type NewsArticle alone does not
-    mean "news", because blogs use it too.
-    """
+    """Return the stated kind of source or "". NewsArticle alone is not "news": blogs use it too."""
     if "ScholarlyArticle" in found.types or not found.meta.keys().isdisjoint(_PAPER):
         return "paper"
     generator = found.meta.get("generator", "").lower()

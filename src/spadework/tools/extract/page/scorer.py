@@ -79,9 +79,7 @@ class Surroundings:
             )
 
     def levelled(self, chances: list[float]) -> list[float]:
-        """Return `chances` (probabilities of being content), moving those of structurally similar
-        blocks closer together.
-        """
+        """Return the content probabilities with those of similar blocks moved closer together."""
         return levelled(chances, self._masses, self._same)
 
     def _span(self, start: int, end: int) -> tuple[float, float, float]:

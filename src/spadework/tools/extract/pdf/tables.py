@@ -32,9 +32,7 @@ class _Unproven(Exception):
 
 @dataclass
 class _Grid:
-    """A group of rules (drawn lines) that touch. Vertical rules are (x, bottom, top), and
-    horizontal rules are (y, left, right).
-    """
+    """A group of touching drawn lines: vertical (x, bottom, top), horizontal (y, left, right)."""
 
     upright: list[tuple[float, float, float]] = field(default_factory=list)
     level: list[tuple[float, float, float]] = field(default_factory=list)

@@ -39,9 +39,7 @@ _INDENTED = 4
 
 
 def extract_text(text: str, url: str) -> Extracted:
-    """Return a text file as Markdown, with columns and indented text as code. The title is the
-    heading or short line at the start, or "".
-    """
+    """Convert a text file to Markdown. The title is a heading or short line at the start, or ""."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace("\f", "\n\n")
     parts = [part for part in _PARTS.split(text.strip("\n")) if part.strip()]
