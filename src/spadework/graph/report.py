@@ -260,7 +260,9 @@ def build_report(
     problems: Sequence[Problem],
     sources: Sequence[Source],
 ) -> Report:
-    """Return a run's report and `why` it ended. Problems come first if anything was `unreached`."""
+    """Return the report of a run. `why` says why the run ended. Problems come first if anything was
+    `unreached`, otherwise near the end.
+    """
     say = Phrases(state["plan"].language)
     ledger = {e.id: e for e in state.get("evidence", [])}
     sections, open_ones = _body(state, say)

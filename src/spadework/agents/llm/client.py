@@ -119,7 +119,9 @@ FIRST_SHARE = 0.6
 
 
 class Model:
-    """A run's chat model for each role. In a replay, `new_model` answers unrecorded requests."""
+    """A run's chat models, one for each role, and their fallback. In a replay, `new_model` answers
+    requests that were not recorded.
+    """
 
     def __init__(
         self,

@@ -192,7 +192,9 @@ class Chat:
         }
 
     def go_on_from(self, session_id: str) -> None:
-        """Next, follow up on a finished session. Raises SessionNotFound or SessionUnreadable."""
+        """Make the next question follow up on a finished session. Raises SessionNotFound or
+        SessionUnreadable.
+        """
         self._last = read_result(session_folder(self._settings.home, session_id))
 
     async def run(self) -> None:

@@ -90,7 +90,9 @@ def _too_late(context: SessionContext, state: ResearchState) -> str:
 
 
 def _tasks(context: SessionContext, state: ResearchState, points: Sequence[Weakness]) -> list[Task]:
-    """Return tasks for the topics that the editor wants searched, with the reasons as points."""
+    """Return a task for each topic that the editor wants searched. The editor's reasons become
+    points to cover.
+    """
     wanted: dict[str, list[Weakness]] = defaultdict(list)
     for point in points:
         if point.query:

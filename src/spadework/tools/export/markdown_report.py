@@ -78,7 +78,9 @@ def sentences_markdown(section: Section) -> list[str]:
 
 
 def escape_markdown(text: str, *, emphasis: bool = False) -> str:
-    """Escape text for a Markdown line, except code and (if asked) emphasis. Links become text."""
+    """Escape text for one line of Markdown, except code. Keep emphasis if `emphasis` is true, and
+    replace links by their text.
+    """
     text = visible(text)
     marks = scan(text)
     shown_marks = _emphasised(text, marks) if emphasis else {}

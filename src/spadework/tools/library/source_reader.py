@@ -79,7 +79,9 @@ class File:
 
 
 def collections(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return the paths by unique folder-based names. Raises SettingsError if one is unreadable."""
+    """Return the paths in order, keyed by unique names derived from their folders. Raises
+    SettingsError if a path is missing or unreadable.
+    """
     found: dict[str, Path] = {}
     given = dict.fromkeys(Path(each).expanduser().absolute() for each in paths)
     for path in given:
