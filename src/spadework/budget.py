@@ -297,9 +297,7 @@ class Budget(Deadline):
         return hold
 
     def settle(self, hold: Hold, *, used: tuple[int, int], price: float | None) -> None:
-        """Release a reservation and record what the call used: (input, output) tokens, and the
-        `price` in dollars (None if unknown).
-        """
+        """Release a hold, and record the (input, output) tokens and dollars (None if unknown)."""
         self._holds.remove(hold)
         if self.shared:
             self.shared.settle(hold, sum(used), price or 0.0)

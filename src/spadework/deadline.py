@@ -116,9 +116,7 @@ class Deadline:
         return share if self.written is None else min(share, AGAIN * self.written)
 
     def phase(self, *phases: Phase) -> float:
-        """Return the seconds that these phases together may take, leaving the phases after them
-        their shares of the time.
-        """
+        """Return the seconds for these phases together, leaving later phases their shares."""
         return self.seconds if self.replayed is not None else self.reckoned(*phases)
 
     def step(self, *phases: Phase, least: float) -> float:

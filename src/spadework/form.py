@@ -80,9 +80,7 @@ def _key(model: type[BaseModel], name: str) -> str:
 
 
 def sentence(error: ValidationError, fields: Collection[str] = ()) -> str:
-    """Return the first validation error as a sentence without secrets. If a name is unknown, the
-    sentence suggests the nearest of `fields`.
-    """
+    """Describe the first error without secrets. For an unknown name, suggest the nearest field."""
     fault = error.errors()[0]
     name = str(fault["loc"][0]) if fault["loc"] else "settings"
     if fault["type"] == "extra_forbidden" and fields:

@@ -66,9 +66,7 @@ def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
 
 
 class Change(NamedTuple):
-    """A plan after a change request. `reason` says why nothing changed. `understood` is false if
-    the rules could not parse the request.
-    """
+    """A plan after a change request, why nothing changed, and whether the rules `understood` it."""
 
     plan: Plan
     reason: str = ""

@@ -147,9 +147,7 @@ async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
 
 
 def sure_turn(asked: str) -> Turn | None:
-    """Classify a follow-up that only asks for the report in another form ("shorter"). Return None
-    for any other follow-up.
-    """
+    """Classify a follow-up that only asks for another form ("shorter"). Return None for others."""
     return next(filter(None, (_form(asked, language(code)) for code in codes())), None)
 
 

@@ -137,9 +137,7 @@ async def verify(
     seconds: float,
     known: Findings = MappingProxyType({}),
 ) -> tuple[dict[Stated, Finding], list[Problem]]:
-    """Check every sentence of the sections. Return all findings and the problems. Findings in
-    `known` are reused.
-    """
+    """Check all sentences, reusing the `known` findings. Return all findings and the problems."""
     findings, asked = await asyncio.to_thread(_check_by_code, sections, material, known)
     if not asked or model is None:
         return findings | _join(asked, {}), []

@@ -209,9 +209,7 @@ def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
 
 
 def with_code(section: Section, evidence: Sequence[Evidence]) -> Section:
-    """Turn sentences that merely quote code into code blocks, and add citations to uncited code.
-    Raises BadReply if there are no sentences.
-    """
+    """Format quoted code as code blocks, and cite it. Raises BadReply if there are no sentences."""
     if not section.sentences:
         raise BadReply("The section has no sentences.")
     code = {" ".join(e.quote.split()): e for e in evidence if e.kind == "code"}

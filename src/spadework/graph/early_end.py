@@ -26,9 +26,7 @@ LATE_TOPIC = "Time ran out before the pages read for this topic were judged."
 
 
 async def closed_by_code(context: SessionContext, state: ResearchState, question: str) -> Result:
-    """Compose a report without a model for a run that was cut off, store it for follow-ups, and
-    return the result.
-    """
+    """Compose a cut-off run's report without a model, store it, and return the result."""
     before, closed = state.get("before"), await _judge_unjudged(context, state)
     if before is None:
         closed = await _write_by_code(context, closed, question)

@@ -47,9 +47,7 @@ MARGINAL_UTILITY, JUDGED_UTILITY = 0.1, 0.4
 
 
 def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: float = 0.0) -> str:
-    """Return why no further round is made, or "" to continue. If all topics are answered, the
-    reason is "coverage".
-    """
+    """Return why to stop ("coverage" if all topics are answered), or "" for another round."""
     why = _reason_to_stop(state, budget, settings, price)
     return "coverage" if why and not open_topics(state) else why
 

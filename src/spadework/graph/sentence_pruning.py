@@ -29,9 +29,7 @@ AGAIN = "The sentence replaced an unsupported one and could not be checked itsel
 
 
 def settle_changes(section: Section, changes: Changes, findings: Findings) -> Checked:
-    """Apply repairs to a section, except those that replace a passing sentence with a failing
-    one. Return the section with its findings.
-    """
+    """Apply repairs unless they make a passing sentence fail. Return the section and findings."""
     old = judge_section(section, findings).findings
     new = iter(judge_section(section.changed(changes), findings).findings)
     kept, told = dict(changes), list[Finding]()

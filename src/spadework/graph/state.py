@@ -259,9 +259,7 @@ OUR_VALUES = _stored_values()
 
 
 def register_values() -> None:
-    """Register our value classes as safe to load in all checkpointers of this process. They are
-    plain data, and creating them runs no code.
-    """
+    """Register our value classes as safe to load in all checkpointers of this process."""
     with contextlib.suppress(ImportError, AttributeError):
         from langgraph.checkpoint.serde import _msgpack
 

@@ -402,9 +402,7 @@ class _Cursor(AsyncCursor[DictRow]):
 
 
 class CheckpointSaver(AsyncPostgresSaver):
-    """Saves the graph's checkpoints atomically, if the claim to the session still holds. Any method
-    may raise DatabaseDown or ClaimLost.
-    """
+    """An atomic checkpoint saver for a held claim. Methods raise DatabaseDown or ClaimLost."""
 
     def __init__(self, claim: SessionClaim, serde: Any) -> None:
         super().__init__(claim.database.pool, serde=serde)  # type: ignore[arg-type]

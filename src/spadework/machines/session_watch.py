@@ -56,9 +56,7 @@ async def run_by_workers(
 
 
 async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known: Metadata) -> None:
-    """Submit a session with its attachments. Raises SettingsError for an unknown earlier session
-    or an unreadable file.
-    """
+    """Submit a session. Raises SettingsError if a file or the earlier session is unavailable."""
     from spadework.machines.queue import Queue
     from spadework.machines.session_rows import New
 

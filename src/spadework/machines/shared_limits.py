@@ -262,9 +262,7 @@ class ListTable(ListFile[Row]):
 
 
 class SharedCheckpoints(AfterTelling, CheckpointSaver):
-    """Saves a claimed session's checkpoints in the database. Each checkpoint is saved only after
-    all earlier events are recorded.
-    """
+    """Saves a session's checkpoints in the database, each after all earlier events are recorded."""
 
     def __init__(self, claim: Claim, record: Record) -> None:
         CheckpointSaver.__init__(self, cast("SessionClaim", claim), our_serde())

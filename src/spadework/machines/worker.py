@@ -41,9 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 async def run_one(shared: SharedSessions, settings: Settings, session_id: str, worker: str) -> None:
-    """Run a session until it ends or another worker takes it over. After a temporary fault, leave
-    it for the next worker.
-    """
+    """Run a session until it ends or is taken over. After a temporary fault, leave it to others."""
     [outcome] = await asyncio.gather(
         _claim(shared, settings, session_id, worker), return_exceptions=True
     )

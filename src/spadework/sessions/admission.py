@@ -29,9 +29,7 @@ _PIDS = Path("/sys/fs/cgroup/pids.max")
 
 @dataclass
 class Stock:
-    """A limited system resource. A session may use `each` units, and `spare` units are kept free.
-    `limit` returns None if no limit is known.
-    """
+    """A system resource: the units for `each` session, units to `spare`, and any known `limit`."""
 
     each: int
     spare: int

@@ -47,9 +47,7 @@ class DayLimit:
         await on_disk(self._exchange)
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return the money left for today. If `settled`, amounts reserved for running calls are
-        not deducted.
-        """
+        """Return the money left for today, less the amounts reserved for calls unless `settled`."""
         with self._lock:
             holds = () if settled else self._holds
             pending = sum(money for _, money in self._pending)

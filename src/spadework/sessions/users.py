@@ -156,9 +156,7 @@ class Token(Value):
 
 
 class Tokens:
-    """The access tokens stored in a home folder or a shared database. Revoking the last token does
-    not open the server to everyone.
-    """
+    """The access tokens of a home folder or database. Revoking all does not open the server."""
 
     def __init__(self, home: Path, database_url: SecretStr | None = None) -> None:
         self.list: ListFile[Token] = kept_list(home / FILE, TypeAdapter(list[Token]), database_url)

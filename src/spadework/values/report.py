@@ -188,9 +188,7 @@ class Review(Value):
 
 
 class Picture(Value):
-    """A picture on a cited `page`, with a caption that fits the quote `evidence_id`. `name` is its
-    file name, or "" if it is not stored.
-    """
+    """A picture on a cited `page` whose caption fits a quote. `name` is "" if it is not stored."""
 
     url: str
     page: str

@@ -97,9 +97,7 @@ class Numbered:
         self._parts = [(s, span) for s in self.shown for span in quotable(s.text)]
 
     def as_prompt(self) -> list[dict[str, Any]]:
-        """Return the passages as template variables. `page` numbers the pages from 1, and `first`
-        marks the first passage of each page.
-        """
+        """Return the passages as template variables. `first` marks each page's first passage."""
         pages = list(dict.fromkeys(s.page.url for s in self.shown))
         begun = {s.page.url: s for s in reversed(self.shown)}
         return [

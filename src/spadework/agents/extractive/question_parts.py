@@ -123,9 +123,7 @@ def _expect(part: Asked) -> Asked:
 
 
 def read(text: str, code: str = DEFAULT) -> Asked:
-    """Parse a one-part question by cues such as "how many". `code` is the language to assume if the
-    text's language is unclear.
-    """
+    """Parse a one-part question by cues such as "how many". `code` is the fallback language."""
     code = language_of(text) or code
     found = language(code).cues_in(text)
     among = compared(text, code) if "compare" in found else None

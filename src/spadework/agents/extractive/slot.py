@@ -226,9 +226,7 @@ class Slot:
         return any(self.words & stems(words, one.language) for words in denied)
 
     def _may_lack(self, missing: Stems, one: Candidate, own_share: float) -> bool:
-        """Return whether a candidate can count as proof although it lacks one of the question's
-        words, usually the verb.
-        """
+        """Return whether a candidate can count as proof without one of the question's words."""
         if len(missing) != 1:
             return False
         if self._thing and not missing & (self._thing | self._no_verbs):

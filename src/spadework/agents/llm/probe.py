@@ -70,9 +70,7 @@ async def listed_models(settings: Settings) -> list[str]:
 
 
 async def listed_context(settings: Settings, model: str, journal: Journal) -> int:
-    """Return a model's context size in tokens from its server's list of models, or 0 if the list
-    cannot be read or does not give the size.
-    """
+    """Return a model's context size in tokens from its server's list of models, or 0 if unknown."""
 
     async def work() -> int:
         entries = (await fetch_model_list(settings))["data"]

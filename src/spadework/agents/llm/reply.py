@@ -357,9 +357,7 @@ _MOST = tuple(
 
 
 def translate(error: Exception, name: str, secret: str = "") -> ModelError:
-    """Convert a provider's error to a ModelError. Its message contains the model's `name`, but not
-    the `secret`.
-    """
+    """Convert a provider's error to a ModelError that contains `name`, but not the `secret`."""
     import openai
 
     if isinstance(error, openai.APITimeoutError):

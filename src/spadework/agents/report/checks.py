@@ -284,9 +284,7 @@ def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
 
 
 def about(cited: Sequence[Evidence]) -> Known:
-    """Combine the metadata and claims of evidence entries into one text, with dates in several
-    forms.
-    """
+    """Combine the metadata and claims of evidence into one text, with dates in several forms."""
     dates = sorted({e.published_at for e in cited if e.published_at})
     told = [
         *dict.fromkeys(f"{e.title}\n{e.heading}\n{e.author}\n{e.url}\n{e.claim}" for e in cited),

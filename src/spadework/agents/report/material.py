@@ -100,9 +100,7 @@ def page_line(*parts: str) -> str:
 
 
 def speaks_of(evidence: Evidence, must: str) -> bool:
-    """Return whether an entry contains every content word of `must`, an aspect that the answer must
-    cover.
-    """
+    """Return whether an entry has every content word of `must`, an aspect the answer must cover."""
     code = spoken(must)
     said = stems(f"{evidence.title} {evidence.heading} {evidence.claim} {evidence.quote}", code)
     return stems(must, code) <= said

@@ -153,9 +153,7 @@ class ChatRequest(BaseModel):
             raise Refused("n must be 1: each question gets one report.", param="n")
 
     def check_research(self, question: str) -> None:
-        """Raise Refused if the question is missing or too long, or if the request requires a
-        function call or output other than text.
-        """
+        """Raise Refused for a missing or long question, a required call, or output besides text."""
         if not question:
             raise Refused(
                 "There is no question. The user's last message must contain one.", param="messages"

@@ -45,9 +45,7 @@ if TYPE_CHECKING:
 
 
 def progress_for(budget: Budget, *, as_json: bool = False) -> Progress:
-    """Return a live view if the terminal supports it, else a `Lines` object. With `as_json`, always
-    return a `Lines` object that prints JSON.
-    """
+    """Return a live view, or `Lines` if the terminal does not support it or `as_json` is set."""
     if as_json or is_plain(sys.stderr) or not in_foreground(sys.stderr.fileno()):
         return Lines(as_json=as_json)
     from spadework.apps.terminal.live_view import Live

@@ -128,9 +128,7 @@ _EARLY = {"completed": "", "partial": "stopped early"}
 
 @dataclass(frozen=True)
 class Entry:
-    """A session in the list. `state` and `when` (the day) are display text. `time` is HH:MM, or ""
-    if the session cannot be read.
-    """
+    """A session in the list, as display text. `time` is HH:MM, or "" if it cannot be read."""
 
     id: str
     question: str

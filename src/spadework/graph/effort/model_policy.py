@@ -50,9 +50,7 @@ def payable(context: SessionContext, *, closing: bool = False) -> float:
 
 
 async def is_fast(context: SessionContext, *roles: Role) -> bool:
-    """Return whether the model is fast enough for optional calls in these roles. This is false
-    without a model or at quick effort.
-    """
+    """Return whether there is a model fast enough for optional calls, and effort is not quick."""
     if context.model is None or context.quick:
         return False
     speeds = [await context.model.speed(role) for role in roles]

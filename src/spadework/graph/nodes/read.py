@@ -143,9 +143,7 @@ def _limits(context: SessionContext, wanted: int) -> Limits:
 async def read_page(
     context: SessionContext, hit: Hit, seconds: float, since: datetime | None = None
 ) -> Page:
-    """Return the page of a hit, read only once per session. If the knowledge store has a copy
-    fetched after `since`, that copy is used.
-    """
+    """Return a hit's page, read once per session, or a stored copy if fetched after `since`."""
 
     async def work() -> Page:
         context.budget.charge("pages")

@@ -77,9 +77,7 @@ async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "
 async def run_check(
     name: str, trying: Awaitable[str | Check], seconds: float, hint: str = ""
 ) -> Check:
-    """Return the check that `trying` returns. Text becomes a successful check, and an error or
-    timeout becomes a failed check.
-    """
+    """Return the check from `trying`. Text means success, and an error or timeout means failure."""
     found = await attempt(name, trying, seconds, hint)
     return found if isinstance(found, Check) else Check(state="works", text=found)
 

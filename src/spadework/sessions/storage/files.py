@@ -39,9 +39,7 @@ _MOMENT, _AGAIN = 0.2, 0.02
 
 
 class Kept(BaseModel):
-    """A value stored in a session's file. Unknown fields are ignored, and invisible characters in
-    paths are kept.
-    """
+    """A value in a session's file that ignores unknown fields and keeps invisible characters."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 

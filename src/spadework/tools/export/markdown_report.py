@@ -65,9 +65,7 @@ def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequenc
 
 
 def sentences_markdown(section: Section) -> list[str]:
-    """Return a section's sentences as they appear in the Markdown report, but without citation
-    marks, emphasis or code fences.
-    """
+    """Return the sentences as in the Markdown report, without citations, emphasis or fences."""
     takes = [(part.form == "table", sum(part.takes)) for part in section.parts]
     in_cells = [cell for cell, count in takes for _ in range(count)]
     told = [one.text if one.code else escape_markdown(one.text) for one in section.sentences]

@@ -67,9 +67,7 @@ _WORDS: dict[Shape, tuple[str, ...]] = {
 
 
 class Foreseen(NamedTuple):
-    """A hit's probable document type. `refused` says why the hit cannot be read, or is "". `worth`
-    is a score factor from 0 to 1.
-    """
+    """A hit's probable type, why it cannot be read or "", and a score factor from 0 to 1."""
 
     shape: Shape
     refused: str = ""

@@ -68,9 +68,7 @@ class ParsedPage:
 
 
 def parsed(html: str, url: str) -> ParsedPage:
-    """Parse a page, cut to a safe size. Raises TooLarge if an element has too many attributes, and
-    Unreadable if the page is binary data.
-    """
+    """Parse a page, cut to a safe size. Raises TooLarge for too many attributes, or Unreadable."""
     text, left_out = bounded(html)
     tree = LexborHTMLParser(text)
     flatten(tree, text)

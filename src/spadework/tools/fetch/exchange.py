@@ -177,9 +177,7 @@ _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, OSError)
 
 @dataclass(frozen=True)
 class Answer:
-    """A response, with a body only if the status is below 300. `stale` means that it was cached
-    and its server is unreachable.
-    """
+    """A response with a body only below status 300, `stale` if cached while its server is down."""
 
     url: str
     status: int

@@ -98,9 +98,7 @@ class Unpacker:
         self._plain = bytearray()
 
     def feed(self, chunk: bytes) -> None:
-        """Decode the next bytes. Raises TooLarge if the result exceeds the limit or MAX_RATIO, and
-        Unreachable if the data are corrupt.
-        """
+        """Decode bytes. Raises TooLarge past the limit or MAX_RATIO, and Unreachable if corrupt."""
         try:
             self._pass_on(chunk, 0)
         except zlib.error:

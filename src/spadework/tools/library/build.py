@@ -385,9 +385,7 @@ def _tell(**said: Any) -> None:
 
 
 def _keep_output() -> None:
-    """Redirect file descriptor 1 to the null device, so that workers do not inherit this process's
-    output and keep it open.
-    """
+    """Redirect descriptor 1 to the null device, so that workers do not keep our output open."""
     sys.stdout = os.fdopen(os.dup(1), "w")
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), 1)

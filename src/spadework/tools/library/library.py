@@ -415,9 +415,7 @@ class Library:
         return wanted.words, cls(await Shelved.open(wanted, None, rebuilds=False))
 
     async def build(self, text: str = "") -> None:
-        """Build a lazily opened library's index, with the packages that a text is about. Raises
-        SettingsError or SearchError.
-        """
+        """Build the lazy index, with packages about `text`. Raises SettingsError or SearchError."""
         if text:
             await self._index.widen(text)
         await self._index.built()

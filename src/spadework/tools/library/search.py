@@ -437,9 +437,7 @@ class Searcher:
 def propose_passages(
     searcher: tantivy.Searcher, question: Asked, most: tuple[int, int, int], kept: Limits
 ) -> Iterator[Match]:
-    """Yield passages with any term, with all needed terms, and about a named subject. `most` holds
-    the maximum number of each.
-    """
+    """Yield passages with any term, all needed terms, or a named subject, up to `most` of each."""
     yield from find_passages(searcher, any_of(question.terms), most[0], kept)
     if sum(term.needed for term in question.terms) > 1:
         yield from find_passages(searcher, all_of(question.terms), most[1], kept)

@@ -147,9 +147,7 @@ class EndpointEmbedder:
 
 
 def embedder(settings: Settings) -> EndpointEmbedder | None:
-    """Return the embedding model named in the settings, or None if there is none. Raises
-    SettingsError if numpy or the API key is missing.
-    """
+    """Return the set embedding model or None. Raises SettingsError without numpy or an API key."""
     name = settings.embeddings.strip().removeprefix("openai:")
     if not name:
         return None

@@ -69,9 +69,7 @@ def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> 
 
 
 def priority(domain: float, relevance: float, cached: bool, quality: float) -> float:
-    """Return a hit's reading priority (0..1): 0.4 domain trust + 0.3 relevance + 0.2 if cached +
-    0.1 quality of the snippet.
-    """
+    """Return a hit's priority: 0.4 domain + 0.3 relevance + 0.2 if cached + 0.1 snippet quality."""
     parts = {"domain": domain, "relevance": relevance, "cached": cached, "quality": quality}
     return round(sum(PRIORITY[name] * part for name, part in parts.items()), 3)
 

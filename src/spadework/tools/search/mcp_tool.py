@@ -177,9 +177,7 @@ def is_address(where: str) -> bool:
 
 
 def command_of(where: str) -> tuple[dict[str, str], list[str]]:
-    """Split a command line into environment variables and words. Raises SettingsError if there are
-    no words.
-    """
+    """Split a command into environment variables and words. Raises SettingsError without words."""
     try:
         words = shlex.split(where)
     except ValueError:

@@ -131,9 +131,7 @@ def with_sites(query: Query, text: str = "") -> str:
 
 
 def is_wanted(query: Query, url: str) -> bool:
-    """Return whether the query's domain filters admit a URL. Library documents are filtered by URL
-    prefixes such as `library://notes/2026`.
-    """
+    """Return whether the query's domain filters admit a URL (by prefix for library documents)."""
     if not url.startswith(("http://", "https://")):
         inside, outside = _shelves(query.include_domains), _shelves(query.exclude_domains)
         return (not inside or url.startswith(inside)) and not url.startswith(outside)

@@ -104,9 +104,7 @@ _KIND = 0xFF
 
 
 def disk_fault(error: BaseException | None) -> OSError | sqlite3.Error | None:
-    """Return the error if it concerns files or SQLite. For an exception group, return its first
-    such error. Returns None if there is none.
-    """
+    """Return the error, or the first one in a group, that concerns files or SQLite, else None."""
     if isinstance(error, BaseExceptionGroup):
         return next((found for one in error.exceptions if (found := disk_fault(one))), None)
     if isinstance(error, sqlite3.Error):

@@ -258,9 +258,7 @@ def _apart(marks: list[Mark]) -> list[Mark]:
 
 
 def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """Yield the spans of a list's items (excluding bullets) or a table's rows. For other blocks,
-    yield the whole block's span.
-    """
+    """Yield the spans of list items (without bullets) or table rows, or else of the whole block."""
     if block.kind == "list":
         items = [m.span() for m in ITEM.finditer(text, block.start, block.end)]
         if not items or items[0][0] > block.start:

@@ -76,9 +76,7 @@ class _Condition(NamedTuple):
 
 @lru_cache(maxsize=64)
 def compute(question: str, code: str, text: str, about: str = "") -> Computed | None:
-    """Answer a question from the tables in `text`, or return None if there is no single answer.
-    `about` is the text's title.
-    """
+    """Return the single answer from the tables in `text`, or None. `about` is the text's title."""
     known = language(code)
     asked = known.cues_in(_without_bounds(question, code))  # "at most 5" does not ask for a maximum
     wanted: list[Kind] = [*(kind for kind in _KINDS if kind in asked), "row"]

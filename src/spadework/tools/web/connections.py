@@ -41,9 +41,7 @@ _MOST_HEAD = 65_536
 
 
 def read_certificates() -> ssl.SSLContext:
-    """Return a TLS context that also trusts the certificates in the AUTHORITIES files. Raises
-    SettingsError for a file without certificates.
-    """
+    """Return a TLS context that also trusts AUTHORITIES. Raises SettingsError for a bad file."""
     context = httpx.create_ssl_context(trust_env=False)
     for name in AUTHORITIES:
         if file := os.environ.get(name):

@@ -233,9 +233,7 @@ class Line:
             self.text(text)
 
     def line_break(self) -> bool:
-        """Add a line break. If the line already ends with one, add nothing and return True,
-        because two line breaks end the paragraph.
-        """
+        """Add a line break, or return True if there is one already: two would end the paragraph."""
         if not self.parts:
             return False
         if self.parts[-1] == "\n":

@@ -189,9 +189,7 @@ def assemble(blocks: Sequence[Block]) -> str:
 
 
 def _inside(block: Block) -> tuple[Item, ...]:
-    """Return the list items and quotations that add prefixes to `block`. A list item with a heading
-    is only layout and adds none.
-    """
+    """Return the list items and quotations that prefix `block`. Items with headings add none."""
     shown = (item for item in block.inside if item.marker == "> " or not item.loose)
     return tuple(item for item in shown if item.marker != "> " or block.kind not in _SET_APART)
 

@@ -109,9 +109,7 @@ _open: Any = olefile.OleFileIO  # OleFileIO has no types.
 
 
 def extract_msg(body: bytes, url: str) -> Extracted:
-    """Return an Outlook message's text and attachment names. Raises Unreadable if it is damaged or
-    has only compressed RTF.
-    """
+    """Extract an Outlook message. Raises Unreadable if it is damaged or has only compressed RTF."""
     try:
         with _open(io.BytesIO(body)) as storage:
             return _read(_Properties(storage), url)
