@@ -44,7 +44,7 @@ async def test_only_what_cannot_be_read_is_left_out(library):
         ("What does pydantic do", "/README.md pydantic-"),
         ("What does pydantic do and when should I use it?", "/README.md pydantic-"),
         ("httpx", "/README.md httpx-"),
-        ("Compare httpx and requests", "/README.md httpx-"),
+        ("Compare httpx and requests", "/requests/__init__.py requests-"),
         ("StateGraph example", "/langgraph/graph/state.py langgraph-"),
         ("asyncio.gather", "/asyncio/tasks.py python-"),
         ("itertools groupby", "/compiled/itertools python-"),

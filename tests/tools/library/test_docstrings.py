@@ -9,6 +9,7 @@ import time
 import pytest
 from hypothesis import given, strategies as st
 
+from spadework.agents.evidence.passages import quotable
 from spadework.tools.extract.text.docstring_markup import docstring_markdown
 from spadework.tools.library.docstrings import module_markdown
 
@@ -266,17 +267,31 @@ if True:
 
 def test_a_module_shows_its_public_parts_with_their_signatures():
     text = module_markdown(ast.parse(MODULE), "pkg.soup")
-    assert [line for line in text.markdown.split("\n") if line.startswith("#")] == [
+    assert [line for line in text.markdown.split("\n") if line.startswith(("#", "`"))] == [
         "## pkg.soup.LIMIT",
-        "## class pkg.soup.Pot(size, *, lid=True, **more)",
+        "## class pkg.soup.Pot",
+        "`pkg.soup.Pot(size, *, lid=True, **more)`",
         "### Pot.lid",
         "### Pot.warm",
-        "### async Pot.stir(spoon='wood', /, *spoons)",
-        "## pkg.soup.stir(soup, times=1)",
+        "### Pot.stir",
+        "`async Pot.stir(spoon='wood', /, *spoons)`",
+        "## pkg.soup.stir",
+        "`pkg.soup.stir(soup, times=1)`",
     ]
     assert text.summary == "A module about soup, long enough to be worth showing to anyone"
     assert text.names == ("pkg.soup.Pot", "pkg.soup.stir")
     assert "Make a pot of a size in litres." in text.markdown
+
+
+def test_a_first_sentence_is_quoted_with_the_call_it_describes():
+    text = module_markdown(ast.parse(MODULE), "pkg.soup").markdown
+    quotes = [text[start:end] for start, end in quotable(text)]
+    stirred = next(quote for quote in quotes if "under a condition" in quote)
+    assert stirred.startswith("`pkg.soup.stir(soup, times=1)`\n\nStir a soup")
+    long = f"def stir({', '.join(f'spoon_{n}' for n in range(99))}):\n " + DOC
+    text = module_markdown(ast.parse(long), "pkg.soup").markdown
+    [quote] = [text[start:end] for start, end in quotable(text)]
+    assert quote.startswith("`pkg.soup.stir(spoon_0, ")
 
 
 def test_a_private_module_shows_only_what_is_public_elsewhere():
@@ -289,6 +304,11 @@ def test_a_private_module_shows_only_what_is_public_elsewhere():
 def headings(source: str) -> list[str]:
     markdown = module_markdown(ast.parse(source), "pkg").markdown
     return [line.strip("# ") for line in markdown.split("\n") if line.startswith("#")]
+
+
+def calls(source: str) -> list[str]:
+    markdown = module_markdown(ast.parse(source), "pkg").markdown
+    return [line.strip("`") for line in markdown.split("\n") if line.startswith("`")]
 
 
 PROPERTIES = '''
@@ -337,7 +357,7 @@ DOC = '"""A pot holds soup, and there is always more than one spoon in it."""'
             " lid: bool = field(default=True, repr=False)\n water: InitVar[int] = 1",
             "Pot(soups=list(), *, lid=True, water=1)",
         ),
-        ("@dataclass(init=False)\nclass Pot:\n DOC\n size: int", "Pot"),
+        ("@dataclass(init=False)\nclass Pot:\n DOC\n size: int", ""),
         ("@dataclass\nclass Pot:\n DOC\n size: int\n def __init__(self): ...", "Pot()"),
         ("class Pot(NamedTuple):\n DOC\n size: int\n lid: bool = True", "Pot(size, lid=True)"),
         (
@@ -345,7 +365,7 @@ DOC = '"""A pot holds soup, and there is always more than one spoon in it."""'
             " lid: bool = Field(True, description='x')\n need: int = Field(...)\n _own: int = 3",
             "Pot(*, size, lid=True, need)",
         ),
-        ("class Pot(Base):\n DOC\n size: int", "Pot"),
+        ("class Pot(Base):\n DOC\n size: int", ""),
         (
             "class Base(BaseModel):\n size: int\nclass Pot(Base):\n DOC\n size: int = 2\n"
             " lid: bool",
@@ -355,7 +375,8 @@ DOC = '"""A pot holds soup, and there is always more than one spoon in it."""'
     ],
 )
 def test_a_class_of_fields_is_shown_with_what_it_is_made_of(source, shown):
-    assert headings(source.replace("DOC", DOC)) == [f"class pkg.{shown}"]
+    assert headings(source.replace("DOC", DOC)) == ["class pkg.Pot"]
+    assert calls(source.replace("DOC", DOC)) == ([f"pkg.{shown}"] if shown else [])
 
 
 @pytest.mark.timed
@@ -365,10 +386,10 @@ def test_classes_that_share_their_bases_are_read_once_each():
         made += [f"class {name}{n}(A{n - 1}, B{n - 1}):\n pass" for name in "AB"]
     source = "\n".join([*made, "class Pot(A24, B24):\n DOC"]).replace("DOC", DOC)
     began = time.monotonic()
-    assert headings(source) == ["class pkg.Pot(*, y, x)"]
+    assert calls(source) == ["pkg.Pot(*, y, x)"]
     assert time.monotonic() - began < 1
 
 
 def test_classes_that_derive_from_each_other_are_read():
     source = "class Pot(Lid):\n DOC\nclass Lid(Pot, BaseModel):\n size: int".replace("DOC", DOC)
-    assert headings(source) == ["class pkg.Pot(*, size)"]
+    assert calls(source) == ["pkg.Pot(*, size)"]

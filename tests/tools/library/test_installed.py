@@ -117,7 +117,7 @@ def test_names_are_public_and_no_path_of_the_machine_appears(site, tmp_path):
     documents = found(site)
     assert "## class spoon.Pot" in documents["library://spoon-1.2/spoon/_pot.py"].markdown
     assert "Ladle" not in documents["library://spoon-1.2/spoon/_pot.py"].markdown
-    assert "## spoon.stir_it(soup)" in documents["library://spoon-1.2/spoon/_stir.py"].markdown
+    assert "`spoon.stir_it(soup)`" in documents["library://spoon-1.2/spoon/_stir.py"].markdown
     assert not any(str(tmp_path) in document.markdown for document in documents.values())
 
 
@@ -165,7 +165,7 @@ def test_the_standard_library_has_its_reference_its_compiled_modules_and_its_sou
     assert "groupby" in by_path["compiled/itertools"].markdown
     assert "## class collections.deque" in by_path["compiled/collections"].markdown
     assert (
-        "## asyncio.gather(*coros_or_futures, return_exceptions=False)"
+        "`asyncio.gather(*coros_or_futures, return_exceptions=False)`"
         in by_path["asyncio/tasks.py"].markdown
     )
     assert not any("test" in path.split("/") for path in by_path)

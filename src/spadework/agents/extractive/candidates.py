@@ -14,6 +14,7 @@ from spadework.tools.text.language import language, language_of
 from spadework.tools.text.markdown import Block, blocks, plain
 from spadework.tools.text.sentences import closed, is_broken_off, is_ended, is_term, sentences
 from spadework.tools.text.tables import header_of, named_cells, row_as_sentence, rows_of
+from spadework.tools.web.urls import domain_of
 
 Kind = Literal["text", "item", "list", "code", "row"]
 
@@ -66,9 +67,14 @@ class Candidate:
 
     @property
     def above(self) -> str:
-        """The candidate's context: page title, headings, introductory sentence and column names."""
+        """The candidate's context: page, headings, introductory sentence and column names."""
         columns = (name for name, _ in self.cells)
-        return "\n".join([self.shown.page.title, self.shown.heading, self.lead, *columns])
+        return "\n".join([self.page_name, self.shown.heading, self.lead, *columns])
+
+    @property
+    def page_name(self) -> str:
+        """The site and the title of the candidate's page."""
+        return f"{domain_of(self.shown.page.url)}\n{self.shown.page.title}"
 
     def overlaps(self, other: Candidate) -> bool:
         """Return whether two candidates overlap on the same page."""

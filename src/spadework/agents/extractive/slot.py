@@ -194,6 +194,11 @@ class Slot:
             return one.kind == "list" and held_words(whole, above) == whole
         if one.kind != "text":
             return False
+        if self.kind == "steps":
+            page = stems(one.page_name, one.language)
+            task = self.words - held_words(self.words, page)
+            called = one.shown.spot((one.start, one.end)).quote.startswith("`")
+            return called and bool(task) and held_words(task, stems(one.text, one.language)) == task
         if self.kind == "definition":
             first = terms(_before_verb(one.text, self._says_what), one.language)
             most = len(self.words) + BESIDE_SUBJECT
@@ -231,9 +236,8 @@ class Slot:
             return False
         if self._thing and not missing & (self._thing | self._no_verbs):
             return own_share >= LEAST_OWN and len(self.words) >= LEAST_HELD
-        long = (
-            not missing & self._kept and len(self.words) > LEAST_HELD and own_share > MOST_LACKING
-        )
+        kept = self._kept | self._no_verbs
+        long = not missing & kept and len(self.words) > LEAST_HELD and own_share > MOST_LACKING
         return long and self.kind in ("number", "steps", "items") and one.kind != "code"
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from spadework.tools.extract.markdown_writer import blocks, write_heading
+from spadework.tools.extract.markdown_writer import blocks, code_span, write_heading
 from spadework.tools.extract.text.docstring_markup import docstring_markdown, words
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -169,7 +169,8 @@ def module_markdown(
 ) -> ModuleText:
     """Return a module's documentation. `module` is its dotted name, and `public` maps names in the
     module to their public dotted names. In a private module, only the names in `public` are
-    documented. Headings look like `## class pkg.Client(url, timeout=5)` and `### Client.get(path)`.
+    documented. Headings look like `## class pkg.Client` and `### Client.get`, with the call below,
+    such as `Client.get(path)`.
     """
     public = public or {}
     private = any(part.startswith("_") for part in module.split("."))
@@ -236,18 +237,27 @@ def _class(node: ast.ClassDef, name: str, classes: Mapping[str, ast.ClassDef]) -
         return ""
     values = _values(node.body, node.name, 3)
     made = signature(init, method=True) if init else field_signature(node, classes)
-    return blocks([write_heading(f"class {name}{made}", 2), own, *values, *inner])
+    call = f"{name}{made}" if made else ""
+    return blocks([entry(f"class {name}", call, own, 2), *values, *inner])
 
 
 def _function(node: Function, name: str, level: int) -> str:
     text = _docstring_of(node)
     if len(text) < MIN_CHARS:
         return ""
-    decorators = _decorators(node)
+    decorators, call = _decorators(node), ""
     if decorators.isdisjoint(("property", "cached_property", *_CHANGES)):
-        name += signature(node, method=level > 2 and "staticmethod" not in decorators)
-    kind = "async " if isinstance(node, ast.AsyncFunctionDef) else ""
-    return blocks([write_heading(f"{kind}{name}", level), docstring_markdown(text, level + 1)])
+        kind = "async " if isinstance(node, ast.AsyncFunctionDef) else ""
+        made = signature(node, method=level > 2 and "staticmethod" not in decorators)
+        call = f"{kind}{name}{made}"
+    return entry(name, call, docstring_markdown(text, level + 1), level)
+
+
+def entry(title: str, call: str, text: str, level: int) -> str:
+    """Return the documentation of a name, in Markdown. `call` is how to call it, or "". It stands
+    alone above the text, so that the first sentence is always quoted together with it.
+    """
+    return blocks([write_heading(title, level), code_span(call) if call else "", text])
 
 
 def _values(body: list[ast.stmt], owner: str, level: int) -> list[str]:

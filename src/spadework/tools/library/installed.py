@@ -25,13 +25,14 @@ from types import ModuleType
 from typing import Any
 
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.markdown_writer import blocks, write_heading
+from spadework.tools.extract.markdown_writer import blocks
 from spadework.tools.extract.text.docstring_markup import docstring_markdown
 from spadework.tools.extract.text.markdown import clean_markdown
 from spadework.tools.extract.text.plain_text import extract_rst, extract_text
 from spadework.tools.library.docstrings import (
     MIN_CHARS as MIN_DOCSTRING,
     ModuleText,
+    entry,
     module_markdown,
 )
 from spadework.tools.library.document import Document, Part
@@ -390,8 +391,9 @@ def _object(name: str, value: Any, level: int) -> str:
     inner = [_object(f"{name}.{key}", member, level + 1) for key, member in members]
     if len(text) < MIN_DOCSTRING and not any(inner):
         return ""
-    title = f"{'class ' if inspect.isclass(value) else ''}{name}{_signature(value)}"
-    return blocks([write_heading(title, level), docstring_markdown(text, level + 1), *inner])
+    title, made = f"{'class ' if inspect.isclass(value) else ''}{name}", _signature(value)
+    call = f"{name}{made}" if made else ""
+    return blocks([entry(title, call, docstring_markdown(text, level + 1), level), *inner])
 
 
 def _signature(value: Any) -> str:

@@ -10,9 +10,9 @@ from spadework.tools.text.language import Language, language, spoken
 from spadework.tools.text.markdown import Block, Inline, Mark, blocks, plain, scan, units
 
 _COLONS = (":", "：")
-#: Matches a list term, which is a line that starts in bold or code and does not end like a
-#: sentence. It matches 92 of 100 list terms in five manuals.
-_TERM = re.compile(r"(?:\*\*|`)[^\n]{1,118}(?<![.!?;])(?<![.!?;]`)(?<![.!?;]\*\*)")
+#: Matches a list term, which is a line of code alone, or a line that starts in bold or code and
+#: does not end like a sentence. It matches 92 of 100 list terms in five manuals.
+_TERM = re.compile(r"`[^`\n]+`|(?:\*\*|`)[^\n]{1,118}(?<![.!?;])(?<![.!?;]`)(?<![.!?;]\*\*)")
 #: A block counts as a list of links if more than this fraction of its text is linked.
 LINKS = 0.5
 #: Text without final punctuation counts as prose if it has at least LABEL_WORDS words. Only text of
