@@ -1,5 +1,5 @@
 """Whether the documentation that is installed with Python answers what is asked of it:
-`python benchmarks/installed.py DATA [--half dev|test] [--show]`.
+`python benchmarks/installed.py DATA [--half dev|test] [--show] [--reports]`.
 
 DATA holds `web/sites/python`, the pages of Python's manual, which the library does not hold: it
 reads docstrings. The manual's first sentences of functions that tell what to do ("Read a TOML
@@ -8,6 +8,11 @@ with a seed; modules are split in two halves by a hash of their names. Right is 
 module. Printed are the shares of questions with the module's document first and among the first
 five, and what is lost if only the packages are read that are related to the question without "in
 Python": the same shares, of all hits those that stay, and the packages that are read.
+
+`--reports` asks for whole reports, in four ways: the task alone, "in Python", in the function's
+module, and in another module. Printed are the reports that name the function with its arguments,
+those that do so in the first FIRST_CHARS characters, those that are called answers, and of these
+the ones that name it. A report on another module should not be called an answer.
 """
 
 from __future__ import annotations
@@ -21,21 +26,26 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import lxml.html
+from answers_match import body
 
+from spadework.sessions.one_call import research
+from spadework.settings import Settings
 from spadework.tools.library.full_text import needed_words, related_packages
 from spadework.tools.library.installed import installed_packages
 from spadework.tools.library.library import Library
 
 #: Questions of a module, hits that are looked at, and the words that a question has.
 MOST, FIRST = 2, 5
+#: The characters of a report in which its answer should stand.
+FIRST_CHARS = 500
 LEAST_WORDS, MOST_WORDS = 4, 14
 _SENTENCE = re.compile(r"^[A-Z][a-z]+ [^.;:(]+(?=\.(?:\s|$))")
 #: Sentences that tell no task.
 _NO_TASK = re.compile(r"^(?:Returns?|True|This|The|A|An|Same|Like|Deprecated|Raised?|If|These)\b")
 
 
-def questions(folder: Path, half: str) -> Iterator[tuple[str, str]]:
-    """Every question with its module, in the order of modules."""
+def questions(folder: Path, half: str) -> Iterator[tuple[str, str, str]]:
+    """Every task ("open a file") with its module and function, in the order of modules."""
     for path in sorted((folder / "library").glob("*.html")):
         module = path.stem
         odd = hashlib.sha256(module.encode()).digest()[0] % 2
@@ -43,10 +53,10 @@ def questions(folder: Path, half: str) -> Iterator[tuple[str, str]]:
             continue
         tasks = sorted(set(_tasks(path, module)))
         drawn = random.Random(f"installed {module}").sample(tasks, min(MOST, len(tasks)))
-        yield from ((f"How do I {task[0].lower()}{task[1:]} in Python?", module) for task in drawn)
+        yield from ((task[0].lower() + task[1:], module, name) for task, name in drawn)
 
 
-def _tasks(path: Path, module: str) -> Iterator[str]:
+def _tasks(path: Path, module: str) -> Iterator[tuple[str, str]]:
     tree = lxml.html.fromstring(path.read_bytes())
     for name, text in zip(
         tree.xpath("//dl[contains(@class, 'function')]/dt[1]/@id"),
@@ -61,7 +71,7 @@ def _tasks(path: Path, module: str) -> Iterator[str]:
             and not _NO_TASK.match(first)
             and LEAST_WORDS <= len(found[0].split()) <= MOST_WORDS
         ):
-            yield found[0]
+            yield found[0], name.rpartition(".")[2]
 
 
 def of_module(url: str, title: str, module: str) -> bool:
@@ -79,7 +89,8 @@ async def main(options: argparse.Namespace) -> None:
     """Ask every question and print what was found."""
     library = await Library.open([], home=options.home)
     ranks, related, kept, packages = [], [], [], []
-    for question, module in questions(options.data / "web" / "sites" / "python", options.half):
+    for task, module, _ in questions(options.data / "web" / "sites" / "python", options.half):
+        question = f"How do I {task} in Python?"
         hits = await library.search(question, limit=FIRST)
         found = [of_module(hit.url, hit.title, module) for hit in hits]
         ranks.append(found.index(True) if any(found) else FIRST)
@@ -104,6 +115,34 @@ async def main(options: argparse.Namespace) -> None:
     await library.close()
 
 
+async def reports(options: argparse.Namespace) -> None:
+    """Ask for a whole report of every task, in each way, and print the figures."""
+    asked = list(questions(options.data / "web" / "sites" / "python", options.half))
+    modules = sorted({module for _, module, _ in asked})
+    for way in ("alone", "in Python", "in the module", "in another module"):
+        named = first = claimed = right = 0
+        for task, module, name in asked:
+            other = modules[(modules.index(module) + len(modules) // 2) % len(modules)]
+            where = {"alone": "", "in Python": " in Python", "in the module": f" in {module}"}
+            settings = Settings.load(search="library", home=options.home, iterations=1)
+            question = f"How do I {task}{where.get(way, f' in {other}')}?"
+            result = await research(question, settings)
+            text = body(result.report)
+            called = re.compile(rf"(?<!\w){re.escape(name)}\(")
+            answered = all(topic.covered for topic in result.topics)
+            named += bool(called.search(text))
+            first += bool(called.search(text.rpartition("##")[2][:FIRST_CHARS]))
+            claimed += answered
+            right += answered and bool(called.search(text))
+            if options.show:
+                print("answered" if answered else "open", bool(called.search(text)), question)
+        print(
+            f"{options.half}, {way}: of {len(asked)} reports {named} name the function, {first} at"
+            f" the beginning, {claimed} are called answers, {right} of these name it",
+            flush=True,
+        )
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -112,4 +151,6 @@ if __name__ == "__main__":
     parser.add_argument("--half", choices=("dev", "test"), default="dev")
     parser.add_argument("--home", type=Path, required=True, help="where the index is made")
     parser.add_argument("--show", action="store_true", help="print what was not found first")
-    asyncio.run(main(parser.parse_args()))
+    parser.add_argument("--reports", action="store_true", help="ask for whole reports")
+    options = parser.parse_args()
+    asyncio.run((reports if options.reports else main)(options))

@@ -133,6 +133,14 @@ def test_where_no_writer_chose_pages_make_paragraphs_and_items_make_lists() -> N
     ]
 
 
+def test_a_documented_call_has_a_paragraph_of_its_own() -> None:
+    ledger = {e.id: e for topic in rich().topics for e in topic.evidence}
+    texts = ("One.", "`soup.stir(times)` Stir it.", "`soup.eat()` Eat it.", "Two.", "Three.")
+    said = tuple(Sentence(text=text, evidence_ids=("E1",)) for text in texts)
+    drawn = blocks(Section(heading="T", sentences=said), ledger)
+    assert [len(block.items[0]) for block in drawn] == [1, 1, 1, 2]
+
+
 def _quoted(id_: str, quote: str, kind: str) -> Evidence:
     return evidence(id_, "T", quote, "https://www.example.org/guide", kind)
 

@@ -76,6 +76,11 @@ class Candidate:
         """The site and the title of the candidate's page."""
         return f"{domain_of(self.shown.page.url)}\n{self.shown.page.title}"
 
+    @property
+    def is_call(self) -> bool:
+        """Whether the candidate is a documented call with the sentence that describes it."""
+        return self.kind == "text" and self.shown.spot((self.start, self.end)).quote.startswith("`")
+
     def overlaps(self, other: Candidate) -> bool:
         """Return whether two candidates overlap on the same page."""
         return (

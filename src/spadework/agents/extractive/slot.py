@@ -173,6 +173,8 @@ class Slot:
             return False
         if self.kind in VALUES and one.kind == "list":
             return False
+        if self.kind == "steps" and one.is_call and not self._documents_task(one):
+            return False
         if not self.words or not self._asks or self._is_denied(one):
             return False
         near = above if one.kind == "list" else own | above
@@ -187,6 +189,7 @@ class Slot:
         """Return whether a candidate that covers the question also states the answer.
         - A definition must begin with what it defines.
         - The introduction of a list must contain all words of the question.
+        - A documented call must do the whole task.
         - A value must share a sentence with the words of the question.
         """
         if self.kind == "items":
@@ -195,10 +198,7 @@ class Slot:
         if one.kind != "text":
             return False
         if self.kind == "steps":
-            page = stems(one.page_name, one.language)
-            task = self.words - held_words(self.words, page)
-            called = one.shown.spot((one.start, one.end)).quote.startswith("`")
-            return called and bool(task) and held_words(task, stems(one.text, one.language)) == task
+            return self._documents_task(one)
         if self.kind == "definition":
             first = terms(_before_verb(one.text, self._says_what), one.language)
             most = len(self.words) + BESIDE_SUBJECT
@@ -209,6 +209,14 @@ class Slot:
         named = above & stems(" ".join(self._named), self._language)
         said = (stems(one.text[a:b], one.language) | named for a, b in sentences(one.text))
         return any(held_words(self.words, each) == self.words for each in said)
+
+    def _documents_task(self, one: Candidate) -> bool:
+        """Return whether a documented call does the task in a how-to question. Its own text must
+        contain all words of the question, except those that name its page.
+        """
+        task = self.words - held_words(self.words, stems(one.page_name, one.language))
+        own = stems(one.text, one.language)
+        return one.is_call and bool(task) and held_words(task, own) == task
 
     def _has_names(self, text: str) -> bool:
         """Return whether a text has all required names. In English, "Titans" is not "Titanic"."""
@@ -236,8 +244,9 @@ class Slot:
             return False
         if self._thing and not missing & (self._thing | self._no_verbs):
             return own_share >= LEAST_OWN and len(self.words) >= LEAST_HELD
-        kept = self._kept | self._no_verbs
-        long = not missing & kept and len(self.words) > LEAST_HELD and own_share > MOST_LACKING
+        long = (
+            not missing & self._kept and len(self.words) > LEAST_HELD and own_share > MOST_LACKING
+        )
         return long and self.kind in ("number", "steps", "items") and one.kind != "code"
 
 

@@ -185,11 +185,13 @@ def _by_code(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
         item = (not cited and section.kind != "summary") or any(e.kind == "item" for e in cited)
         form: Form = "code" if sentence.code else "bullets" if item else "paragraph"
         stands_with = form if form != "paragraph" else cited[0].url if cited else "plain"
-        if form != "code" and made and stands_with == before:
+        # A documented call gets a paragraph of its own.
+        alone = form == "code" or (form == "paragraph" and sentence.text.startswith("`"))
+        if not alone and made and stands_with == before:
             last = made[-1].items
             joined = (*last, (sentence,)) if item else (*last[:-1], (*last[-1], sentence))
             made[-1] = Set(form, joined)
         else:
             made.append(Set(form, ((sentence,),)))
-        before = stands_with
+        before = "" if alone else stands_with
     return made

@@ -33,7 +33,7 @@ from spadework.tools.web.background_threads import kill_group
 from spadework.values import Hit, SourceKind
 
 #: Version of the index format. Increase it when stored data, parsing or splitting changes.
-FORMAT = 5
+FORMAT = 6
 _FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
 
 
