@@ -32,6 +32,8 @@ _DATELINE = re.compile(
     r"(?=[A-Z][A-Z.' -]{2}|\([A-Z])(?:[A-Z][A-Z.' -]+(?:, [A-Z][\w.]*(?: [A-Z][\w.]*)?)?\s*)?"
     r"(?:\([A-Z][A-Z/ ]+\)\s*)?[—–]\s+"
 )
+#: A documented call, such as "`async Client.get(url)` Send a request."
+_CALL = re.compile(r"`(?:async )?([\w.]+)\([^`\n]*`\s+(.+)", re.DOTALL)
 #: The minimum number of characters in a candidate (a quotable part of a passage).
 LEAST_CHARS = 12
 #: An incomplete sentence is quoted only if it has at least this many words. This excludes bylines
@@ -69,17 +71,20 @@ class Candidate:
     def above(self) -> str:
         """The candidate's context: page, headings, introductory sentence and column names."""
         columns = (name for name, _ in self.cells)
-        return "\n".join([self.page_name, self.shown.heading, self.lead, *columns])
+        shown = self.shown
+        return "\n".join([self.page_name, shown.page.title, shown.heading, self.lead, *columns])
 
     @property
     def page_name(self) -> str:
-        """The site and the title of the candidate's page."""
-        return f"{domain_of(self.shown.page.url)}\n{self.shown.page.title}"
+        """The candidate's site and module, such as "python-3.11.7 shelve"."""
+        page = self.shown.page
+        return f"{domain_of(page.url)} {page.title.partition(':')[0]}"
 
     @property
-    def is_call(self) -> bool:
-        """Whether the candidate is a documented call with the sentence that describes it."""
-        return self.kind == "text" and self.shown.spot((self.start, self.end)).quote.startswith("`")
+    def call(self) -> tuple[str, str] | None:
+        """The name of the documented call that is quoted, and its description, or None."""
+        found = _CALL.fullmatch(self.shown.spot((self.start, self.end)).quote)
+        return (found[1], found[2]) if found and self.kind == "text" else None
 
     def overlaps(self, other: Candidate) -> bool:
         """Return whether two candidates overlap on the same page."""

@@ -140,14 +140,17 @@ class Pool:
         holding = Counter(stem for own in self.own for stem in own & whole)
         idf = {s: math.log(1 + len(self.own) / (holding[s] + 0.5)) for s in whole}
         idf = {s: v if s in slot.words else ASIDE * v for s, v in idf.items()}
-        made = []
+        # Pages that list many calls have the words of almost any task.
+        calls = (one for one in self.candidates if slot.kind == "steps" and one.call)
+        listing, made = {one.shown.page.url for one in calls}, []
         for one, own, above in zip(self.candidates, self.own, self.above, strict=True):
             if one.shown.page.url not in naming:
                 continue
             fits = slot.fits(one)
             near = own | above
             proves = (fits or slot.kind in ("open", "both sides")) and slot.proves(one, own, above)
-            proves = proves and (len(self.candidates) <= FEW or slot.states(one, above))
+            loose = len(self.candidates) <= FEW and one.shown.page.url not in listing
+            proves = proves and (loose or slot.states(one, above))
             if not (proves or slot.admits(one, own, fits)):
                 continue
             inside, over = IN_LIST if one.kind == "list" else (1.0, ABOVE)
@@ -281,6 +284,8 @@ def choose(
 
 def _may_follow(one: Scored, chosen: Sequence[Scored], slot: Slot) -> bool:
     if (best := chosen[0]).proves:
+        if slot.kind == "steps" and best.candidate.call:
+            return one.proves or _page(one) == _page(best)
         whole = best.candidate.kind == "list" or slot.kind == "definition"
         return one.proves if whole else one.fits or slot.kind not in VALUES
     passages = {(_page(s), s.candidate.shown.start) for s in chosen}

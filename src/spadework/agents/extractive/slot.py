@@ -59,6 +59,8 @@ _EXTREMES = frozenset(("largest", "smallest"))
 #: Kinds of answers that a sentence or table row can give, but a list cannot.
 VALUES = ("number", "date", "name", "definition")
 _WORDS = re.compile(r"[^\W_]+")
+#: Boundaries between the words of a name in code, and the end of a sentence's first clause.
+_IN_NAMES, _CLAUSE_END = re.compile(r"(?<=[a-z])(?=[A-Z])|_"), re.compile(r"[,(;:]|\.\s")
 #: Chinese and Japanese question words, and patterns for hiragana and pairs of Han characters.
 _ASKING = re.compile("[什甚啥何哪谁誰几幾多怎]|いつ|いく|だれ|どこ|どれ|なぜ")
 _ENDING, _HAN = re.compile("[\u3041-\u309f]+"), re.compile("[\u3400-\u9fff]{2}")
@@ -173,7 +175,7 @@ class Slot:
             return False
         if self.kind in VALUES and one.kind == "list":
             return False
-        if self.kind == "steps" and one.is_call and not self._documents_task(one):
+        if self.kind == "steps" and one.call and not self._documents_task(one):
             return False
         if not self.words or not self._asks or self._is_denied(one):
             return False
@@ -211,12 +213,22 @@ class Slot:
         return any(held_words(self.words, each) == self.words for each in said)
 
     def _documents_task(self, one: Candidate) -> bool:
-        """Return whether a documented call does the task in a how-to question. Its own text must
-        contain all words of the question, except those that name its page.
+        """Return whether a documented call does the task in a how-to question.
+        - At least LEAST_HELD words of the question do not name the page. They must be in the name of
+          the call and the first clause of its description, and be at least half of this clause.
+        - For a method, the question must name the class.
         """
-        task = self.words - held_words(self.words, stems(one.page_name, one.language))
-        own = stems(one.text, one.language)
-        return one.is_call and bool(task) and held_words(task, own) == task
+        if not one.call:
+            return False
+        (name, described), code = one.call, one.language
+        owner, _, name = _IN_NAMES.sub(" ", name).rpartition(".")
+        task = self.words - held_words(self.words, stems(one.page_name, code))
+        first = stems(_CLAUSE_END.split(described)[0], code)
+        told = held_words(task, first | stems(name, code))
+        half = 2 * len(held_words(task, first)) >= len(first)
+        kind = stems(owner, code) if owner[:1].isupper() else Stems()
+        enough = len(task) >= LEAST_HELD and told == task and half
+        return enough and held_words(self.words, kind) == kind
 
     def _has_names(self, text: str) -> bool:
         """Return whether a text has all required names. In English, "Titans" is not "Titanic"."""
