@@ -570,3 +570,55 @@ Reverse a spring that is wound, in order to slow the radio. To reverse springs, 
     found = quotes(judged("How do I reverse springs with ferrolite?", *shown))
     assert any("call `reverse`" in quote for quote in found)
     assert any("pip install" in q for q in quotes(judged("How do I use ferrolite?", *shown)))
+
+
+SPRINGS = """# ferrolite.springs
+
+Springs of all kinds.
+
+## ferrolite.springs.coil
+
+`ferrolite.springs.coil(wire, turns=30)`
+
+Coil a rusty spring around its axle.
+
+## ferrolite.springs.report
+
+`ferrolite.springs.report(path)`
+
+Write the makers, the prices, the turns and the colours of all springs that ever came out of the
+works, of which some are rusty, to a list, with the coil and the axle of each.
+
+## class ferrolite.springs.RadioDial
+
+`ferrolite.springs.RadioDial(size)`
+
+A dial that turns.
+
+### RadioDial.turn
+
+`RadioDial.turn(minutes)`
+
+Turn slowly against the clock.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "covered"),
+    [
+        ("How do I coil a rusty spring around an axle?", True),
+        ("How do I coil a rusty spring with ferrolite?", True),
+        ("How do I list the prices of rusty springs?", False),
+        ("How do I turn slowly against the clock?", False),
+        ("How do I turn a radio dial slowly against the clock?", True),
+        ("How do I coil a rusty spring under water?", False),
+        ("How do I coil a rusty spring in gearbox?", False),
+    ],
+)
+def test_a_documented_call_answers_only_the_whole_task(question: str, covered: bool) -> None:
+    shown = page("ferrolite", SPRINGS), page("gearbox", OTHER)
+    found = judged(question, *shown)
+    assert found.covered is covered
+    if covered:
+        assert quotes(found)[0].startswith(("`ferrolite.springs.coil(", "`RadioDial.turn("))
+        assert {spot.page.title for spot in found.spots} == {found.spots[0].page.title}

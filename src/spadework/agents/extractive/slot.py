@@ -175,10 +175,10 @@ class Slot:
             return False
         if self.kind in VALUES and one.kind == "list":
             return False
-        if self.kind == "steps" and one.call and not self._documents_task(one):
-            return False
         if not self.words or not self._asks or self._is_denied(one):
             return False
+        if self.kind == "steps" and one.call:
+            return self._documents_task(one)
         near = above if one.kind == "list" else own | above
         missing = self.words - held_words(self.words, near)
         own_share = len(held_words(self.words, own)) / len(self.words)
@@ -224,9 +224,9 @@ class Slot:
         owner, _, name = _IN_NAMES.sub(" ", name).rpartition(".")
         task = self.words - held_words(self.words, stems(one.page_name, code))
         first = stems(_CLAUSE_END.split(described)[0], code)
-        told = held_words(task, first | stems(name, code))
-        half = 2 * len(held_words(task, first)) >= len(first)
         kind = stems(owner, code) if owner[:1].isupper() else Stems()
+        told = held_words(task, first | kind | stems(name, code))
+        half = 2 * len(held_words(task, first)) >= len(first)
         enough = len(task) >= LEAST_HELD and told == task and half
         return enough and held_words(self.words, kind) == kind
 
