@@ -34,9 +34,7 @@ RARE, LEAST_SHARED = 5, 2
 
 
 async def fetch_pictures(context: SessionContext, state: ResearchState) -> tuple[Picture, ...]:
-    """Fetch and store a report's pictures. Return those that could be fetched, best first, or () if
-    the effort, time or budget allows none.
-    """
+    """Fetch, store and return a report's pictures, best first, or () if the limits allow none."""
     choose, shape = partial(_choose, context, state), tuple[Picture, ...] | None
     # A result equal to the default is not recorded. With the default None, the choice of no
     # pictures, (), is recorded too.

@@ -215,9 +215,7 @@ def judge_passages(
 def _parts_first(
     ranked: list[Scored], subject: Stems, words: Stems, ranks: Mapping[str, int]
 ) -> list[Scored]:
-    """Return candidates on installation, usage and pitfalls for a how-to question. If these do not
-    cover the question, return all candidates.
-    """
+    """Return how-to candidates on installation, usage and pitfalls, or all if these fall short."""
     headed = [(_heads(one), one) for one in ranked]
     own = [one for (head, _), one in headed if head and head <= subject]
     own.sort(key=lambda s: s.candidate.start)

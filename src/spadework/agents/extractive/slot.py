@@ -141,9 +141,7 @@ class Slot:
         return one.kind in _FORMS.get(self.kind, ())
 
     def admits(self, one: Candidate, own: Stems, fits: bool) -> bool:
-        """Return whether a candidate that proves nothing may be quoted. A sentence must have the
-        requested form or add new words.
-        """
+        """Return whether a candidate that proves nothing may still be quoted."""
         if one.kind == "list":
             return self.kind not in VALUES and len(one.text) <= LIST_CHARS
         return one.kind != "text" or fits or len(own - self.stems) >= LEAST_NEW
@@ -214,8 +212,8 @@ class Slot:
 
     def _documents_task(self, one: Candidate) -> bool:
         """Return whether a documented call does the task in a how-to question.
-        - At least LEAST_HELD words of the question do not name the page. They must be in the name of
-          the call and the first clause of its description, and be at least half of this clause.
+        - At least LEAST_HELD words of the question do not name the page. They must be in the call's
+          name and the first clause of its description, and be at least half of this clause.
         - For a method, the question must name the class.
         """
         if not one.call:

@@ -98,9 +98,7 @@ class Tally:
 
     @contextmanager
     def counted(self) -> Iterator[Callable[[Event], None]]:
-        """Yield a function that counts a run's events. A run that ends without a result counts as
-        `stopped`, or as `broken` after an error.
-        """
+        """Yield an event counter. A run without a result is `stopped`, or `broken` by an error."""
         how = "stopped"
 
         def count(event: Event) -> None:

@@ -56,9 +56,7 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection | None]:
 
 @contextmanager
 def open_to_write(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open or create a vector file in autocommit mode. Raises ModelError if the file is unusable,
-    and deletes the file if it is damaged.
-    """
+    """Open or create an autocommit vector file. Raises ModelError, and deletes damaged files."""
     try:
         private_file(path)
         with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as db:

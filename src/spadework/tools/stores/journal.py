@@ -264,9 +264,7 @@ Write = Callable[[bytes], Awaitable[None]]
 
 
 class Record:
-    """A run's events. Without `write`, they are only kept in memory, and watchers receive none.
-    `clock` returns the run time in seconds.
-    """
+    """A run's events, in memory and unwatched without `write`. `clock` gives the run's seconds."""
 
     def __init__(self, write: Write | None = None) -> None:
         self._write = write

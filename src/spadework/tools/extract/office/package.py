@@ -84,9 +84,7 @@ def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
 
 
 class Package:
-    """The parts of a zip file. `what` names the file in errors. `main` is the name of an Office
-    file's main part, or "" for other files.
-    """
+    """The parts of a zip file (`what` in errors). `main` is an Office file's main part, or ""."""
 
     def __init__(self, body: bytes, what: str) -> None:
         self.what = what
