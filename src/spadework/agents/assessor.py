@@ -164,7 +164,7 @@ def judgement_of(
 
 
 def leads_on(plan: Plan) -> bool:
-    """Return whether a plan has one topic and identifies it by a relation ("the director of X")."""
+    """Return whether a plan has one topic, named by a relation such as "the director of X"."""
     return len(plan.topics) == 1 and asks_for_a_relation(plan.question)
 
 

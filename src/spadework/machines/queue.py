@@ -117,7 +117,9 @@ class Queue:
         await self._database.retry(defer)
 
     async def work(self, name: str, most: int, leaving: Leaving | None = None) -> None:
-        """Run up to `most` sessions at once, until cancelled or asked to leave them to others."""
+        """Run at most `most` sessions at once until cancelled or `leaving` is requested. Other
+        workers continue the unfinished sessions.
+        """
         leaving = leaving or Leaving()
         asyncio.get_running_loop().set_exception_handler(_tell_unheard)
         # Otherwise, procrastinate would log tracebacks of database failures that are retried.

@@ -59,7 +59,7 @@ async def copy_session(
 
 
 async def bring_to_run(shared: SharedSessions, settings: Settings, kept: Kept) -> Path:
-    """Copy a session and those it follows here, and return its folder. Raises SessionBusy."""
+    """Copy a session and all it follows to this machine. Return its folder. Raises SessionBusy."""
     follows: str = json.loads(kept.brief)["follows"]
     for _ in range(MOST_FOLLOWED):
         before = await shared.find(follows) if follows else None
@@ -221,7 +221,7 @@ async def note_answer(settings: Settings, known: str, session_id: str) -> bool:
 
 
 async def answered_by(settings: Settings, known: str) -> str:
-    """Return the session id for an answer hash, or "". Raises SettingsError or DiskFailed."""
+    """Return the user's session for an answer hash, or "". Raises SettingsError or DiskFailed."""
     asked = "SELECT session FROM answers WHERE owner = %s AND hash = %s"
     async with shared_sessions(settings) as shared:
         rows = await shared.database.ask(asked, (settings.owner, known))

@@ -56,7 +56,7 @@ async def run_by_workers(
 
 
 async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known: Metadata) -> None:
-    """Submit a session. Raises SettingsError if a file or the earlier session is unavailable."""
+    """Submit a session. Raises SettingsError if an attachment or earlier session is unavailable."""
     from spadework.machines.queue import Queue
     from spadework.machines.session_rows import New
 

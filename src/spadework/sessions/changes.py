@@ -139,7 +139,7 @@ def read_feed(path: Path) -> Any:
 
 
 def write_feed(path: Path, found: Changes) -> None:
-    """Add an entry to a new or old Atom feed. Raises SettingsError if the file is not a feed."""
+    """Add an entry to a new or existing feed. Raises SettingsError if it is not an Atom feed."""
     if (feed := read_feed(path)) is None:
         feed = _feed(found)
     entry = _entry(f"spadework:{found.session_id}", found.question, found.at)

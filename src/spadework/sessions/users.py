@@ -156,7 +156,7 @@ class Token(Value):
 
 
 class Tokens:
-    """The access tokens of a home folder or database. Revoking all does not open the server."""
+    """The access tokens of a home folder or database. Revoking all keeps the server closed."""
 
     def __init__(self, home: Path, database_url: SecretStr | None = None) -> None:
         self.list: ListFile[Token] = kept_list(home / FILE, TypeAdapter(list[Token]), database_url)

@@ -199,7 +199,7 @@ class Model:
         return found
 
     async def speed(self, role: Role) -> float | None:
-        """Return the tokens read per second, 0 if the model timed out, or None if unknown."""
+        """Return the tokens the model reads per second, 0 if it timed out, or None if unknown."""
         place = self.place(role)
         return 0.0 if place in self._late else await self._endpoint(place).speed() or None
 

@@ -153,7 +153,7 @@ class ChatRequest(BaseModel):
             raise Refused("n must be 1: each question gets one report.", param="n")
 
     def check_research(self, question: str) -> None:
-        """Raise Refused for a missing or long question, a required call, or output besides text."""
+        """Raise Refused for a missing or overlong question, a function call or non-text output."""
         if not question:
             raise Refused(
                 "There is no question. The user's last message must contain one.", param="messages"

@@ -128,7 +128,7 @@ _EARLY = {"completed": "", "partial": "stopped early"}
 
 @dataclass(frozen=True)
 class Entry:
-    """A session in the list, as display text. `time` is HH:MM, or "" if it cannot be read."""
+    """A session in the list. `when` is the day; `time` is HH:MM, or "" if it is unreadable."""
 
     id: str
     question: str

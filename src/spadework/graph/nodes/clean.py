@@ -34,7 +34,7 @@ def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
 async def clean_pages(
     context: SessionContext, question: str, topic: Topic, pages: Sequence[Page], topics: int
 ) -> tuple[list[Page], list[Problem]]:
-    """Clean the noisy pages if the budget allows it. Return all pages and the problems."""
+    """Clean and rehash the noisy pages if the budget allows. Return all pages and the problems."""
     dirty = [page for page in pages if await _is_dirty(context, page)]
     if not dirty:
         return list(pages), []

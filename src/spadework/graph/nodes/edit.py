@@ -18,7 +18,9 @@ from spadework.values import Query, Review, Section, Task, Weakness
 
 
 async def review_report(context: SessionContext, state: ResearchState) -> dict[str, Any]:
-    """Return the editor's review and an extra round's tasks or, after that round, its outcome."""
+    """Return the editor's review and the tasks of an extra round. After that round, return the
+    review's outcome.
+    """
     before = state.get("review")
     if before:
         return {"review": _end_review(before, state)}

@@ -76,7 +76,9 @@ async def make_plan(
 async def plan_again(
     context: SessionContext, question: Question, hits: Sequence[Hit], plan: Plan
 ) -> tuple[Plan | None, list[Problem], float]:
-    """Return a new plan from the first pages (None to keep the old), problems and model seconds."""
+    """Plan again from the pages of the first round. Return the plan (None to keep the old one), the
+    problems, and the model's seconds.
+    """
     if context.model is None or context.settings.approve:
         return None, [], 0.0
     if context.judging is None:

@@ -143,7 +143,7 @@ def _limits(context: SessionContext, wanted: int) -> Limits:
 async def read_page(
     context: SessionContext, hit: Hit, seconds: float, since: datetime | None = None
 ) -> Page:
-    """Return a hit's page, read once per session, or a stored copy if fetched after `since`."""
+    """Read a hit's page once per session, or take the stored copy if fetched after `since`."""
 
     async def work() -> Page:
         context.budget.charge("pages")

@@ -151,7 +151,7 @@ def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) 
 async def find_disputes(
     context: SessionContext, state: ResearchState, texts: Mapping[str, str]
 ) -> tuple[list[Conflict], list[Problem]]:
-    """Return disagreements between sources, and a problem if time ran out. `texts` is by hash."""
+    """Return conflicts between sources, and a problem on timeout. `texts` maps hashes to texts."""
     compare = partial(_disputes, state["plan"], proofs(state), state.get("pages", {}), texts)
     seconds = COMPARING * context.budget.phase("write")
     found, cut = await context.run_in_time(seconds, "disputes", compare)

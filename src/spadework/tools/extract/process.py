@@ -74,7 +74,7 @@ def refusal_reply(error: FetchError) -> dict[str, Any]:
 
 
 def split_reply(reply: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """Return a reply without its text, and the text as bytes: parsing it would block threads."""
+    """Return a reply without its text, and the text as bytes: JSON parsing would block threads."""
     if "found" not in reply:
         return reply, b""
     found = dict(reply["found"])

@@ -177,7 +177,7 @@ _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, OSError)
 
 @dataclass(frozen=True)
 class Answer:
-    """A response with a body only below status 300, `stale` if cached while its server is down."""
+    """A response with a body only below status 300, `stale` if cached and the server is down."""
 
     url: str
     status: int

@@ -353,7 +353,7 @@ class _Weighing:
     late: Late
 
     def weigh(self, topic: str, kind: Kind, sides: Sequence[Sequence[Evidence]]) -> Conflict:
-        """Weigh the sides (sum 1), and sort them: heaviest first, but changed copies last."""
+        """Weigh the sides (weights sum to 1) and sort them, heaviest first, changed copies last."""
         voices = [[self._voice(e.url, e.origin, plain(e.quote)) for e in side] for side in sides]
         claims = [max(own, key=lambda voice: voice.weight).said for own in voices]
         quoted = {e.url for side in sides for e in side}

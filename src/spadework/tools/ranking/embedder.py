@@ -147,7 +147,7 @@ class EndpointEmbedder:
 
 
 def embedder(settings: Settings) -> EndpointEmbedder | None:
-    """Return the set embedding model or None. Raises SettingsError without numpy or an API key."""
+    """Return the embedding model or None. Raises SettingsError if numpy or the key is missing."""
     name = settings.embeddings.strip().removeprefix("openai:")
     if not name:
         return None

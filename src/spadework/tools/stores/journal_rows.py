@@ -138,7 +138,7 @@ class JournalRows(ABC):
 
 
 def sum_charges(rows: Iterable[Any]) -> tuple[Usage, float] | None:
-    """Return total usage and last run time, None without rows. Raises sqlite3.DatabaseError."""
+    """Return the total usage and latest time, or None for no rows. Raises sqlite3.DatabaseError."""
     try:
         read = [(json.loads(used), float(elapsed)) for used, elapsed in rows]
         used = total(amounts for amounts, _ in read)

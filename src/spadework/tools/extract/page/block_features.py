@@ -150,7 +150,7 @@ def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: li
 
 
 def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:
-    """Group indices of blocks of the same kind and ancestor kinds. `frames` has parents first."""
+    """Group indices of blocks with equal kinds and ancestor kinds. `frames` lists parents first."""
     numbered: dict[tuple[int, tuple[str, ...]], int] = {}
     makes: dict[Frame, int] = {}
     for frame in frames:

@@ -50,7 +50,9 @@ MEND = (
 
 @dataclass(frozen=True)
 class Seen:
-    """A line of text in a picture, its pixels from the upper left, and a key of its paragraph."""
+    """A line of text in a picture, with its position in pixels from the upper left corner. Lines of
+    one paragraph have the same `paragraph`.
+    """
 
     text: str
     left: int
