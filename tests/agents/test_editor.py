@@ -93,23 +93,23 @@ def test_a_gap_that_another_section_answers_is_none() -> None:
             "number",
             True,
             ["It costs $3.", "It costs $1."],
-            "The newest figure (2023-03-04) comes first and may have replaced the older ones"
-            " (2022-03-04).",
+            "The newest figure, from 2023-03-04, comes first. It may have replaced the older ones,"
+            " from 2022-03-04.",
         ),
         (
             "date",
             True,
             ["It costs $1.", "It costs $3."],
-            "The first version is better supported (80%), judging by the number,"
-            " trustworthiness and age of its independent sources. The first is from 2022-03-04, the"
-            " second from 2023-03-04.",
+            "The first version is better supported: it carries 80% of the weight, judged by the"
+            " number, trustworthiness and age of the independent sources. The first is from"
+            " 2022-03-04, the second from 2023-03-04.",
         ),
         (
             "number",
             False,
             ["It costs $1.", "It costs $3."],
-            "The first version is better supported (80%), judging by the number,"
-            " trustworthiness and age of its independent sources.",
+            "The first version is better supported: it carries 80% of the weight, judged by the"
+            " number, trustworthiness and age of the independent sources.",
         ),
     ],
 )
@@ -242,7 +242,7 @@ def test_no_day_may_replace_itself() -> None:
     }
     sides = tuple(Side(claim=id_, evidence_ids=(id_,), weight=0.3) for id_ in known)
     made = disagreements([Conflict(topic="T", kind="number", sides=sides)], known)
-    assert made.sentences[0].text.endswith("the older ones (2022-03-18).")
+    assert made.sentences[0].text.endswith("the older ones, from 2022-03-18.")
 
 
 def test_a_newer_near_copy_is_named_and_does_not_stand_first() -> None:

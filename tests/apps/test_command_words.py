@@ -66,7 +66,7 @@ def test_other_words_are_a_question(words: list[str]) -> None:
             "sessions show needs the argument SESSION_ID. For its options, run: spadework"
             " sessions show --help",
         ),
-        (["delete", "port"], "delete is a command for sessions, but 'port' is no session id."),
+        (["delete", "port"], "The command delete needs a session id, but 'port' is not one."),
         (["show", "20260304-101112"], "There is no session '20260304-101112'."),
         (["hello you", "--model", "openai:x"], "openai:x needs an API key. Set OPENAI_API_KEY, or"),
     ],
@@ -116,7 +116,7 @@ def test_a_word_that_is_no_id_after_a_subcommand_of_sessions_is_not_researched(
 ) -> None:
     with pytest.raises(SettingsError) as caught:
         with_default_command(words)
-    said = f"{words[0]} is a command for sessions, but 'port' is no session id."
+    said = f"The command {words[0]} needs a session id, but 'port' is not one."
     assert str(caught.value) == said
     assert caught.value.hint.endswith(f'spadework ask "{words[0]} port"')
 

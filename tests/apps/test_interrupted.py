@@ -69,5 +69,5 @@ def test_who_leaves_a_run_is_told_once(
     monkeypatch.setattr(sys, "argv", ["spadework", "What?"])
     with own_signals(), pytest.raises(SystemExit) as ended:
         cli.main()
-    told = f"Interrupted. To resume it, run: spadework resume {session.session_id}\n"
+    told = f"Interrupted. To resume, run: spadework resume {session.session_id}\n"
     assert (ended.value.code, capsys.readouterr().err) == (130, told)

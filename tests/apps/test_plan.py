@@ -99,7 +99,7 @@ def test_it_can_be_read(offline: Terminal) -> None:
         "",
         (
             "Estimate: 0.5 to 18.0 s, 1 to 3 rounds, 3 topics at once; 8 to 26 searches, 6 to 60"
-            " pages; a rough estimate, from fewer than five similar runs"
+            " pages; a rough estimate, based on fewer than five similar runs"
         ),
     ]
 

@@ -40,7 +40,7 @@ def test_every_hit_comes_with_the_parts_of_its_score_and_the_reason(
         ]
         assert hit["rrf"] == pytest.approx(2 / (60 + hit["position"]))
         assert hit["reason"].startswith(
-            "Selected as number " if hit["selected"] else "Reserve, as number "
+            "Selected as number " if hit["selected"] else "In reserve, as number "
         )
     assert [hit["rrf"] for hit in hits] == sorted((hit["rrf"] for hit in hits), reverse=True)
     assert any(hit["selected"] for hit in hits)
@@ -64,7 +64,7 @@ def test_a_lowered_threshold_and_a_crowded_domain_and_a_full_list_are_said(
         "enough better pages from one.example were selected"
         in reasons["https://one.example/crowd/8"]
     )
-    assert "was reached with better hits" in reasons["https://n5.example/crowd"]
+    assert "better hits already reach the maximum" in reasons["https://n5.example/crowd"]
     searx.script("weak", [f"https://w{n}.example/" for n in range(3)])
     weak = [hit["reason"] for hit in json.loads(terminal.run("search", "weak unseen", "--json")[1])]
     assert len(weak) == 3

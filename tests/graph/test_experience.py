@@ -88,7 +88,7 @@ def test_counts_are_whole_and_nothing_is_foreseen_beyond_a_ceiling() -> None:
 def test_it_is_told_what_a_forecast_rests_on() -> None:
     made = reckoned()
     assert foretold(made).startswith("3 to 120 s, ")
-    assert foretold(made).endswith("; a rough estimate, from fewer than five similar runs")
+    assert foretold(made).endswith("; a rough estimate, based on fewer than five similar runs")
     known = by_experience(made, [took(seconds) for seconds in range(8, 28)], LIMITS)
     assert foretold(known).startswith("about 18 s (8 to 27 s), 1 round, ")
     assert foretold(known).endswith("; based on the last 20 similar runs")

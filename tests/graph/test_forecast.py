@@ -87,7 +87,7 @@ def test_more_topics_and_deeper_effort_take_more() -> None:
     assert one.money.high < four.money.high < deep.money.high
     assert (one.searches.low, four.searches.low) == (2, 8)
     assert 0 < one.writing.high < four.writing.high < four.tokens.high
-    assert f"{four.writing.high:,.0f} of them to write and check" in foretold(four)
+    assert f"{four.writing.high:,.0f} of them for writing and checking" in foretold(four)
 
 
 def test_ceilings_bound_a_forecast_and_nothing_is_below_nothing() -> None:

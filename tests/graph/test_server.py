@@ -212,7 +212,7 @@ async def test_a_disk_that_fails_is_told_in_one_sentence(
     assert [error["error"] for error in errors] == ["DiskStopped"], parts
     [error] = errors
     assert error["message"].startswith("The run cannot continue: ")
-    assert error["message"].endswith("What it gathered is kept.")
+    assert error["message"].endswith("Everything gathered is kept.")
 
 
 async def test_what_is_the_owners_alone_cannot_be_set_by_a_run(

@@ -62,6 +62,6 @@ def test_an_owner_leads_to_no_folder_outside(owner: str, settings: Settings) -> 
 async def test_a_home_outside_of_the_common_one_is_one_sentence(settings: Settings) -> None:
     elsewhere = settings.within(settings.home / "common")
     with pytest.raises(
-        SettingsError, match=r"home must be in .*, where machines share a database, not "
+        SettingsError, match=r"home must be in .* if machines share a database, not "
     ):
         await Session.start(QUESTION, settings=elsewhere).result()

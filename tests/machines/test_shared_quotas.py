@@ -185,7 +185,7 @@ async def test_who_has_as_many_runs_as_may_be_is_told_the_place_in_the_queue(
 
     async with worker(machine):
         await asyncio.gather(*(run() for _ in range(3)))
-    full = "1 of your questions is being researched, the most allowed at once. You are number"
+    full = "1 of your questions is being researched (your limit is 1). You are number"
     assert f"{full} 2 of 2 in the queue." in told
     assert f"{full} 1 of 1 in the queue." in told
 

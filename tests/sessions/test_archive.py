@@ -59,7 +59,7 @@ def test_a_session_opens_on_another_machine(packed: Path, elsewhere: Terminal) -
     assert not (there / "session.sqlite").exists(), "recordings stay behind"
     code, out, err = elsewhere.run("replay", ID)
     assert (code, out) == (1, "")
-    assert err.startswith(f"spadework: Session {ID} has no recording: exports leave it out,")
+    assert err.startswith(f"spadework: Session {ID} has no recording: exports omit recordings,")
     with zipfile.ZipFile(packed) as archive:
         assert b"In the year 1500" in archive.read("report.html")
 

@@ -81,7 +81,7 @@ def test_wherever_the_room_ends_a_run_says_so_and_is_taken_up(terminal: Terminal
     assert len(others) == len(limits) - 1
     for told in others:
         assert told["error"] == "DiskFailed", told
-        assert "What it gathered is kept." in told["said"]
+        assert "Everything gathered is kept." in told["said"]
         assert "spadework resume" in told["hint"]
         assert told["report"] == whole["report"]
         assert told["lost"] == 0
@@ -149,7 +149,7 @@ async def test_a_folder_that_is_removed_under_a_run(settings: Settings, what: st
 async def test_pages_that_cannot_be_written_are_no_report_without_them(settings: Settings) -> None:
     session = Session.start(QUESTION, settings=settings)
     pages = session.folder / "pages"
-    with pytest.raises(DiskFailed, match="What it gathered is kept"):
+    with pytest.raises(DiskFailed, match="Everything gathered is kept"):
         async with aclosing(session.events()) as events:
             async for event in events:
                 if event.type == "planned":

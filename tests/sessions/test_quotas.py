@@ -139,7 +139,7 @@ async def test_more_runs_than_may_be_at_once_wait_and_are_told_why(tmp_path: Pat
     runs.append(asyncio.create_task(run(second)))
     await eventually(lambda: any("queue" in text for text in told))
     assert told == [
-        "1 of your questions is being researched, the most allowed at once. You are"
+        "1 of your questions is being researched (your limit is 1). You are"
         " number 1 of 1 in the queue."
     ]
     held.go.set()

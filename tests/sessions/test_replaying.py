@@ -401,7 +401,7 @@ async def test_pages_for_which_there_was_no_room_are_named(
     done = await replay(with_model.home, result.session_id)
     lacking = [m for m in done.missing if m.kind == "page"]
     assert lacking
-    assert all("the session was full" in m.why for m in lacking)
+    assert all("the session had reached its size limit" in m.why for m in lacking)
 
 
 async def test_a_session_whose_recording_is_lost_has_none(settings: Settings) -> None:

@@ -36,7 +36,7 @@ async def test_what_was_open_stays_open_beside_what_is_added(settings: Settings)
         assert "45 minutes" in report
         assert f"## {NEAREST}: " in report
         assert report.index("## Not found") < report.index(f"## {NEAREST}")
-    assert "Topics left open before were not searched again" in second.report
+    assert "did not fully answer were not searched again" in second.report
 
 
 async def test_what_kept_topics_lack_is_still_said(

@@ -58,7 +58,7 @@ async def review(
         )
         return _review(await model.ask("writer", prompt, OpinionAnswer, seconds=seconds))
 
-    effect = "The review was composed without the model."
+    effect = "The editorial review was skipped."
     return await first_of(model, "writer", "editorial review", ask, lambda: None, effect)
 
 
@@ -87,7 +87,7 @@ async def rewrite(
         made = with_code(told, evidence)
         return made.model_copy(update={"kind": section.kind})
 
-    effect = "The section is as it was before the editorial review."
+    effect = "The editorial review did not change the section."
     return await first_of(model, "writer", section.heading, ask, lambda: section, effect)
 
 

@@ -131,7 +131,7 @@ async def mend(
                 changes[one.number - 1] = tuple(each.made_by(answer.author) for each in made)
         return changes
 
-    effect = "What the evidence does not support was removed from the section."
+    effect = "Sentences that the evidence does not support were removed."
     return await first_of(model, "writer", section.heading, ask, dict, effect)
 
 
@@ -165,7 +165,7 @@ async def summarise(
         answer = await model.ask("writer", prompt, SummaryAnswer, seconds=seconds)
         return in_short(answer.markdown, plan.language).made_by(answer.author)
 
-    effect = "The report has only the short answer that was written before its sections."
+    effect = "The report keeps the short answer that was written before its sections."
     return await first_of(
         model, "writer", "summary", ask, lambda: in_short("", plan.language), effect
     )

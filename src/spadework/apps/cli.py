@@ -75,7 +75,7 @@ def as_command(
         )
     said = ""
     if name in own and len(rest) == 1 and not re.search(r"\s", rest[0]):
-        said = f"{name} is a command for sessions, but {rest[0]!r} is no session id."
+        said = f"The command {name} needs a session id, but {rest[0]!r} is not one."
     elif meant := _find_mistyped(words, commands):
         said = f"There is no command {name!r}. Did you mean {meant}?"
     elif len(arguments) == 1 and _NAME.fullmatch(name):
@@ -234,7 +234,9 @@ def plan(
     ] = False,
     home: options.Home = None,
 ) -> None:
-    """Print a plan with what each topic must cover, and its estimated cost, without researching."""
+    """Print a plan and its estimated cost without researching. For each topic, the plan says what
+    the answer must contain.
+    """
     settings = options.settings_of(context)
     from spadework.apps.commands.lookups import print_plan
     from spadework.apps.terminal.question_input import followed_session

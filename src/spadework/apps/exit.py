@@ -84,7 +84,7 @@ def _describe_system_error(error: OSError | UnicodeError) -> str:
     if isinstance(error, UnicodeEncodeError):
         lost = error.object[error.start : error.end][:20]
         return f"{lost!a} cannot be written in the encoding {error.encoding}."
-    return "An argument or a file is not valid text."
+    return "An argument or a file is not valid UTF-8 text."
 
 
 LEAST_SECONDS, MOST_SECONDS = 0.5, 12.0

@@ -53,7 +53,11 @@ Until = Annotated[
     str | None, typer.Option("--until", help="Latest date of publication, as YYYY-MM-DD.")
 ]
 Preset = Annotated[
-    str | None, typer.Option("--preset", help="Strictness: precise, balanced, recall or default.")
+    str | None,
+    typer.Option(
+        "--preset",
+        help="How many hits to read, and how relevant: precise, balanced, recall or default.",
+    ),
 ]
 Relevance = Annotated[
     str | None, typer.Option("--relevance", help="Minimum relevance of hits to read, 0 to 1.")
@@ -74,9 +78,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the whole result as 
 Events = Annotated[bool, typer.Option("--events", help="Print every event as one line of JSON.")]
 Minutes = Annotated[
     str | None,
-    typer.Option(
-        "--minutes", help="Time limit of the run in minutes, from the start of the process."
-    ),
+    typer.Option("--minutes", help="Time limit in minutes, counted from the start of the process."),
 ]
 Iterations = Annotated[str | None, typer.Option("--iterations", help="Maximum number of rounds.")]
 Pages = Annotated[str | None, typer.Option("--pages", help="Maximum pages to read.")]
@@ -132,7 +134,7 @@ Approve = Annotated[
 Attach = Annotated[
     list[Path] | None,
     typer.Option(
-        "--attach", help="A file to read first; can be repeated. Use - to wait for standard input."
+        "--attach", help="A file to read first; can be repeated. Use - to read standard input."
     ),
 ]
 

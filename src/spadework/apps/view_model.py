@@ -51,7 +51,7 @@ def foretold(forecast: Forecast) -> str:
     )
     model = (
         f"; {_many(forecast.calls, 'model call', 'model calls')}, {_range(forecast.tokens)} tokens"
-        f" ({_range(forecast.writing)} of them to write and check) {money}"
+        f" ({_range(forecast.writing)} of them for writing and checking) {money}"
         if forecast.calls.high
         else ""
     )
@@ -65,7 +65,7 @@ def foretold(forecast: Forecast) -> str:
         f" {number_of(forecast.workers, 'topic')} at once; {work}{model}".rstrip()
     )
     if not forecast.runs:
-        return f"{told}; a rough estimate, from fewer than five similar runs"
+        return f"{told}; a rough estimate, based on fewer than five similar runs"
     return f"{told}; based on the last {forecast.runs} similar runs"
 
 

@@ -113,7 +113,7 @@ class DiskStopped(GraphBubbleUp, RuntimeError):
 
     def __init__(self, fault: OSError | sqlite3.Error) -> None:
         why = said_of(fault) or " ".join(str(fault).split())[:150]
-        super().__init__(f"The run cannot continue: {visible(why)}. What it gathered is kept.")
+        super().__init__(f"The run cannot continue: {visible(why)}. Everything gathered is kept.")
 
 
 def stopped_by_disk(node: N) -> N:

@@ -85,7 +85,7 @@ def _providers(state: ResearchState, problems: Sequence[Problem]) -> Iterator[Un
         if name not in heard:
             yield Unreached(f"No search with {name} succeeded: {own[0].reason}", own)
     if heard and not failed and not any(find.found or find.pages for find in finds):
-        yield Unreached(f"Every search with {', '.join(sorted(heard))} came back empty.", ())
+        yield Unreached(f"Every search with {', '.join(sorted(heard))} found nothing.", ())
 
 
 def _pages(state: ResearchState, problems: Sequence[Problem]) -> Iterator[Unreached]:

@@ -23,7 +23,7 @@ from spadework.values import Problem, Section, Sentence
 
 #: A section with fewer new sentences than this keeps some sentences that repeat earlier sections.
 LEAST_SAID = 4
-LEANING = "The sentence depended on one that was removed."
+LEANING = "The sentence depended on another sentence that was removed."
 LEADING = "Everything that the sentence introduced was removed."
 AGAIN = "The sentence replaced an unsupported one and could not be checked itself."
 

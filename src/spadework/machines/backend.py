@@ -85,7 +85,7 @@ def _server(looked: Looked) -> Check:
     if looked.number >= OLDEST:
         return Check(state="works", text=f"{said} in {1000 * looked.seconds:.0f} ms")
     needed = f"PostgreSQL {OLDEST // 10_000} or newer is needed."
-    return Check(state="broken", text=f"{said}, but is too old.", hint=needed)
+    return Check(state="broken", text=f"{said}, but this version is too old.", hint=needed)
 
 
 def _tables(looked: Looked) -> Check:
@@ -100,13 +100,13 @@ def _tables(looked: Looked) -> Check:
         )
         return Check(state="broken", text=said, hint="Update spadework on this machine.")
     had = f"have version {looked.tables}" if looked.tables else "have not been created yet"
-    return Check(state="hint", text=f"the tables {had}; the next run brings them to version {HEAD}")
+    return Check(state="hint", text=f"the tables {had}; the next run sets up version {HEAD}")
 
 
 def _connections(looked: Looked) -> Check:
     state: State = "works" if looked.free >= OF_A_WORKER else "hint"
     said = f"{looked.free} of {looked.most} database connections are free"
-    more = "" if state == "works" else f"; a worker uses up to {OF_A_WORKER} (max_connections)"
+    more = "" if state == "works" else f"; a worker may need {OF_A_WORKER}: raise max_connections"
     return Check(state=state, text=said + more)
 
 

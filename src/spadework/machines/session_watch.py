@@ -63,7 +63,7 @@ async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known
     before = await shared.find(brief.follows) if brief.follows else None
     if brief.follows and (before is None or before.owner != settings.owner):
         raise SettingsError(
-            f"Session {brief.follows[:80]} is only on this machine, where no worker can find it.",
+            f"Session {brief.follows[:80]} is only on this machine, so no worker can find it.",
             hint="To follow up on it, unset SPADEWORK_DATABASE_URL.",
         )
     paths = _named(brief.attachments)

@@ -76,7 +76,7 @@ def home_of(owner: str, settings: Settings) -> Path:
     """Return an owner's home folder. Raises SettingsError for paths outside the common home."""
     parts = PurePosixPath(owner).parts
     if ".." in parts or PurePosixPath(owner).is_absolute():
-        raise SettingsError(f"The database names an invalid owner: {owner[:80]!r}.")
+        raise SettingsError(f"The database contains an invalid owner: {owner[:80]!r}.")
     return settings.common.joinpath(*parts)
 
 

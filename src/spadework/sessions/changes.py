@@ -135,7 +135,7 @@ def read_feed(path: Path) -> Any:
         feed = etree.fromstring(path.read_bytes()) if path.exists() else None
         if feed is None or feed.find(f"{_ATOM}updated") is not None:
             return feed
-    raise SettingsError(f"{path} is not an Atom feed. Name another file.")
+    raise SettingsError(f"{path} is not an Atom feed. Choose another file.")
 
 
 def write_feed(path: Path, found: Changes) -> None:

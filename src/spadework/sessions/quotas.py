@@ -177,7 +177,7 @@ def why_waiting(most: int) -> str:
     """Return why a session waits. `most` is the user's concurrency limit if that is why, else 0."""
     if most:
         many = "1 of your questions is" if most == 1 else f"{most} of your questions are"
-        return f"{many} being researched, the most allowed at once"
+        return f"{many} being researched (your limit is {most})"
     return "Other questions are being researched"
 
 

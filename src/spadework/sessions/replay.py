@@ -81,7 +81,7 @@ async def _session(home: Path, session_id: str, recording: Recording) -> Session
     told = await recording.noted(Request("opened", ""))
     brief = await recording.noted(Request("brief", ""))
     if told is None or brief is None:
-        why = "exports leave it out, and some sessions make none"
+        why = "exports omit recordings, and some sessions make none"
         raise SessionError(f"Session {session_id} has no recording: {why}.")
     settings = Opened.model_validate(told).settings_again(home)
     session = Session.resume(session_id, settings=settings)

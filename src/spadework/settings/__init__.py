@@ -80,7 +80,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     def _in_order(cls, value: Any, info: ValidationInfo) -> Any:
         first = info.data.get("search_since")
         if value and first and value < first:
-            raise ValueError(f"it should be search_since, {first}, or later")
+            raise ValueError(f"it should be no earlier than search_since ({first})")
         return value
 
     @classmethod
@@ -126,7 +126,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         Raises SettingsError if the user's home is outside the common home.
         """
         if not self.home.is_relative_to(self.common):
-            wanted = f"in {self.common}, where machines share a database"
+            wanted = f"in {self.common} if machines share a database"
             raise SettingsError(must_be("home", wanted, str(self.home)))
         return "" if self.home == self.common else self.home.relative_to(self.common).as_posix()
 

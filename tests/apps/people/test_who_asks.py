@@ -20,7 +20,7 @@ async def test_what_a_token_is_for(served: Two) -> None:
         refused = await reader.post("/ask", data={"question": "What is the Quillon?"})
         assert (refused.status_code, refused.text) == (
             403,
-            "This needs the scope ask, which your token does not have.\n",
+            "Your token does not have the scope ask, required for this request.\n",
         )
         assert (await reader.get("/settings")).status_code == 403
         assert (await reader.get("/metrics")).status_code == 403

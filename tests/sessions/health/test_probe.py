@@ -221,8 +221,8 @@ async def test_what_runs_on_this_machine_is_named_and_not_used(
     notes.write_text("# Quillon\n\nA radio.\n")
     found = await probe(Settings.load(search="library", library=(notes,)))
     assert hints(found) == [
-        f"a model server, probably Ollama, is at http://127.0.0.1:{port}/v1 with llama3.2, qwen3."
-        f" To use it, set OPENAI_BASE_URL=http://127.0.0.1:{port}/v1 and"
+        f"a model server, probably Ollama, is running at http://127.0.0.1:{port}/v1 and serves"
+        f" llama3.2, qwen3. To use it, set OPENAI_BASE_URL=http://127.0.0.1:{port}/v1 and"
         " SPADEWORK_MODEL=openai:llama3.2.",
         f"SearXNG is running at http://127.0.0.1:{port}. To search with it, set"
         f" SEARXNG_URL=http://127.0.0.1:{port}.",

@@ -223,7 +223,7 @@ STATES = {
     "search empty": State(
         lambda b: b.searx.script("", []),
         "searxng answers, but found nothing for “water”.",
-        "Every search with searxng came back empty.",
+        "Every search with searxng found nothing.",
         harmless=True,
     ),
     "service refused": State(
@@ -250,7 +250,7 @@ STATES = {
     "service empty": State(
         _empty_service,
         "brave answers, but found nothing for “water”.",
-        "Every search with brave came back empty.",
+        "Every search with brave found nothing.",
         harmless=True,
     ),
     "DuckDuckGo refused": State(
@@ -273,20 +273,20 @@ STATES = {
     ),
     "DuckDuckGo empty": State(
         _duckduckgo({"error": "No results found."}),
-        "DuckDuckGo returned no results, as it does when it limits requests.",
-        "duckduckgo succeeded: DuckDuckGo returned no results, as it does when it limits requests",
+        "DuckDuckGo returned no results; it may be limiting requests.",
+        "duckduckgo succeeded: DuckDuckGo returned no results; it may be limiting requests",
         1,
     ),
     "MCP server refused": State(
         _mcp("structured", f"{NOBODY}/mcp"),
-        "mcp could not be connected to: nothing answers at its address.",
-        "No search with mcp succeeded: mcp could not be connected to: nothing answers",
+        "mcp could not be reached: nothing answers at its address.",
+        "No search with mcp succeeded: mcp could not be reached: nothing answers",
         1,
     ),
     "MCP server that ends": State(
         _mcp("structured", f"{sys.executable} -c pass"),
-        "mcp could not be connected to: it ended, or is not an MCP server.",
-        "No search with mcp succeeded: mcp could not be connected to: it ended",
+        "mcp could not be reached: it ended, or is not an MCP server.",
+        "No search with mcp succeeded: mcp could not be reached: it ended",
         1,
     ),
     "MCP tool of no such name": State(
@@ -310,7 +310,7 @@ STATES = {
     "MCP tool empty": State(
         _mcp("nothing"),
         "mcp answers, but found nothing for “water”.",
-        "Every search with mcp came back empty.",
+        "Every search with mcp found nothing.",
         harmless=True,
     ),
     "model refused": State(
@@ -330,7 +330,7 @@ STATES = {
     ),
     "model of a wrong name": State(
         _unknown_model,
-        "has no model openai:other. The server has world-model. Choose one with --model"
+        "has no model openai:other. The server offers world-model. Choose one with --model"
         " openai:NAME.",
         "The model `other` does not exist.",
     ),

@@ -30,7 +30,7 @@ FILES = {
 MARKDOWN = (
     "# notes/a.md\n\n# Tides\n\nHigh at nine.\n\n# f.py\n\n```python\nx = 1\n```\n\n# b.csv\n\n| a"
     " | b |\n| --- | --- |\n| 1 | 2 |\n\n# pic.png\n\n… Not shown: The image is damaged, or"
-    " of an unsupported type."
+    " its type is not supported."
 )
 
 

@@ -95,7 +95,7 @@ def test_the_reason_says_what_cannot_be_read():
     made = select(hits, preset="default")
     assert [one.url for one in made.reserve] == ["https://x.example/film.mp4"]
     assert reason(hits[0], made) == (
-        "Reserve, as number 1: its address or title suggests that it cannot be read (video"
+        "In reserve, as number 1: its address or title suggests that it cannot be read (video"
         " files are not supported)."
     )
 

@@ -24,7 +24,7 @@ def storage(*streams: str) -> bytes:
 async def test_an_old_file_is_refused_with_the_mend_whatever_its_name(
     stream: str, name: str, ending: str
 ):
-    said = rf"^Old {name} files \(\.{ending}\) are not supported\. Save it as \.{ending}x\.$"
+    said = rf"^Old {name} files \(\.{ending}\) are not supported\. Save as \.{ending}x\.$"
     with pytest.raises(Unreadable, match=said):
         await read_apart(
             storage("Root Entry", stream),

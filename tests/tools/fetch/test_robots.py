@@ -34,7 +34,7 @@ async def test_a_server_that_fails_is_asked_again_after_a_while(
     rules, later = Robots("spadework/1", get, store), asyncio.get_running_loop().time() + 60
     for _ in range(2):
         with pytest.raises(
-            Blocked, match=r"tides\.example/robots\.txt answered with a server error, so no page"
+            Blocked, match=r"tides\.example/robots\.txt returned a server error, so no page"
         ):
             await rules.ask_permission("https://tides.example/a", later)
     assert len(asked) == 1

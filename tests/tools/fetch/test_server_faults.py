@@ -22,7 +22,7 @@ def test_a_refusal_that_names_no_server_gets_its_page():
 
 
 def test_a_refusal_that_names_its_server_stays():
-    error = Unreadable("http://example.com/a has no text that can be read.")
+    error = Unreadable("http://example.com/a has no text to read.")
     assert name_server(error, "http://EXAMPLE.com/a") is error
 
 

@@ -103,7 +103,7 @@ async def test_pages_are_kept_where_the_endpoint_fails_and_get_their_vectors_the
     assert await store.add([CENSUS, FERRY]) == 2
     assert await found(store, "ferry") == ["The ferry"]
     [problem] = meaning.problems
-    assert problem.effect == "Pages were stored without vectors. The next run adds them."
+    assert problem.effect == "Pages were stored without vectors. The next run adds the vectors."
     embeddings.fault = ""
     again = Meaning(EndpointEmbedder("m", embeddings.url), seconds=20)
     assert await store_in(tmp_path, again).add([FERRY]) == 0

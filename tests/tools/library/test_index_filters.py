@@ -104,7 +104,7 @@ def test_a_search_is_kept_to_what_its_operators_say(searcher, operators, titles)
 
 def test_an_unknown_kind_is_named(searcher):
     with pytest.raises(
-        SearchError, match=r"^kind:movie is not a kind of file that a library reads\.$"
+        SearchError, match=r"^kind:movie is not a file type that a library supports\.$"
     ):
         searcher.search("soup kind:movie", 5)
 

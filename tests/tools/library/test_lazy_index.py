@@ -192,7 +192,7 @@ async def test_a_damaged_index_is_made_anew(builder, tmp_path):
 async def test_what_it_holds_is_said_as_it_is_now(builder, tmp_path):
     library = await lazy(tmp_path)
     assert library.documents == 0
-    assert library.describe.endswith(" (full text only of packages related to the question)")
+    assert library.describe.endswith(" (full text only for packages related to the question)")
     await found(library, ANYTHING)
     assert library.documents == 2
     await library.close()
@@ -207,7 +207,7 @@ async def test_a_report_says_what_was_read_in_full(builder, tmp_path):
     result = await research(ANYTHING.text, settings)
     assert builder.built == ["soup"], "the descriptions are not indexed first"
     [said] = result.searched
-    assert said.endswith(" (full text only of packages related to the question)")
+    assert said.endswith(" (full text only for packages related to the question)")
     assert said in result.report
 
 

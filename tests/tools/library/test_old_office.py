@@ -16,6 +16,6 @@ async def test_those_that_cannot_be_read_are_named(tmp_path: Path):
     library = await Library.open([notes], home=tmp_path / "home")
     assert [str(skipped) for skipped in library.skipped] == [
         "library://notes/dues.xls: The document is protected by a password.",
-        "library://notes/plan.doc: Old Word files (.doc) are not supported. Save it as .docx.",
+        "library://notes/plan.doc: Old Word files (.doc) are not supported. Save as .docx.",
     ]
     await library.close()

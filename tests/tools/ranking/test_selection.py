@@ -91,8 +91,7 @@ def test_a_threshold_that_leaves_too_few_is_lowered_in_steps_and_said_so():
     made = choose(hits(("a.org", 0.9), ("b.org", 0.25), ("c.org", 0.15), ("d.org", 0.05)))
     assert [hit.relevance for hit in made.chosen] == [0.9, 0.25, 0.15]
     assert (
-        made.note
-        == "Few results were relevant enough, so the threshold was lowered from 0.3 to 0.1."
+        made.note == "Few hits were relevant enough, so the threshold was lowered from 0.3 to 0.1."
     )
     assert choose(hits(("a.org", 0.0), ("b.org", 0.0))).note.endswith("to 0.0.")
     assert len(choose(many(2)).chosen) == 2

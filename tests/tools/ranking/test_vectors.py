@@ -87,7 +87,7 @@ def test_another_size_of_the_same_name_is_refused_with_its_mend(tmp_path):
     for work in (lambda: vectors.nearest([1.0], 1), lambda: kept(tmp_path, {2: [1.0]})):
         with pytest.raises(ModelError, match="dimensions, but stored ones have 2") as caught:
             work()
-        assert "Rename it" in caught.value.hint
+        assert "Rename that model" in caught.value.hint
     assert vectors.numbers() == {1}
 
 

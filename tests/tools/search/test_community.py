@@ -115,10 +115,10 @@ async def test_nothing_found_is_no_failure():
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        ("Error: HTTPError 403", "chain returned no list of results"),
-        ({"error": "x"}, "returned no list of results"),
+        ("Error: HTTPError 403", "chain did not return a list of results"),
+        ({"error": "x"}, "did not return a list of results"),
         ([{"title": "x"}, 5], "returned 2 results, but none has a URL or text"),
-        (None, "returned no list of results"),
+        (None, "did not return a list of results"),
         (
             ValueError("https://api.example/?api_key=k3y"),
             r"^chain could not be searched: ValueError\.$",

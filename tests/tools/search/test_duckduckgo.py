@@ -134,7 +134,7 @@ def test_results_become_hits():
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        ({"error": "No results found."}, "returned no results, as it does when it limits requests"),
+        ({"error": "No results found."}, "returned no results; it may be limiting requests"),
         ({"error": "DNSError('…')"}, "could not be reached"),
         ({"error": "something odd"}, "could not be searched: something odd"),
         ({"results": None}, "was interrupted"),

@@ -130,7 +130,7 @@ async def test_a_server_that_is_not_there_is_an_error(where: str):
         for _ in range(2):
             with pytest.raises(
                 SearchError,
-                match=r"^mcp (could not be connected to: [\w ,]+|did not answer within \d+ s)\.$",
+                match=r"^mcp (could not be reached: [\w ,]+|did not answer within \d+ s)\.$",
             ):
                 await ask(provider, seconds=5)
 
@@ -217,7 +217,7 @@ async def test_the_settings_name_the_tools(no_keys: None):
     ["https://x.example/mcp?key=k3y", "tool @ ", "to ol @ k3y", "tool @ KEY=k3y", 'tool @ "k3y'],
 )
 def test_what_cannot_be_read_is_a_settings_error_without_its_secrets(setting: str):
-    with pytest.raises(SettingsError, match="mcp_search cannot be read") as caught:
+    with pytest.raises(SettingsError, match="mcp_search is not valid") as caught:
         mcp_searches(setting)
     assert "k3y" not in str(caught.value)
 
@@ -259,7 +259,7 @@ async def test_what_a_server_says_beside_its_answers_is_not_for_standard_error()
             *(sys.executable, "-c", code, url), stdout=PIPE, stderr=PIPE
         )
         said, errors = await process.communicate()
-    assert said.startswith(b"mcp could not be connected to") and errors == b""
+    assert said.startswith(b"mcp could not be reached") and errors == b""
 
 
 @asynccontextmanager

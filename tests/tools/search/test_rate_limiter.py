@@ -119,7 +119,7 @@ async def test_a_turn_that_would_come_too_late_is_refused_at_once():
     with pytest.raises(
         Throttled,
         match=(
-            r"^asked was not queried: it is queried at most once in 10 s, and this query's turn"
+            r"^asked was not queried: it is queried at most once every 10 s, and this query's turn"
             r" would have come too"
         ),
     ):

@@ -66,7 +66,7 @@ def test_what_is_told_of_is_no_pattern() -> None:
         ("the documentation of 201 installed Python packages and the standard library", ["201"]),
         (
             "the documentation of 201 installed Python packages and the standard library"
-            " (full text only of packages related to the question)",
+            " (full text only for packages related to the question)",
             ["201"],
         ),
         ("the library wool", ["wool"]),

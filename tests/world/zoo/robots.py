@@ -47,7 +47,7 @@ ROBOTS = (
     _site(
         "that fails",
         says(http("", status="500 Oops")),
-        Refused(Blocked, "so no page there may be read"),
+        Refused(Blocked, "so no page of this site may be read"),
         visits=0,
     ),
     _site("that is forbidden", says(http("", status="403 Forbidden")), WHOLE),

@@ -350,7 +350,7 @@ class Model:
             passes = isinstance(error, Passing | Busy) or place in self._late
             self._resting[place] = REST * 2 ** self._rests[place] if passes else math.inf
             self._rests[place] += 1
-        effect = f"{self._places(role)[-1].label} answered in its place."
+        effect = f"{self._places(role)[-1].label} answered instead."
         said = Problem(stage=role, subject=place.label, reason=str(error), effect=effect)
         self._news.append(said)
 

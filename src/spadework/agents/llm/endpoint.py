@@ -228,7 +228,7 @@ class Endpoint:
             return
         self._lessons.learn(context=count)
         reason = f"It read only {count} of the {request.words} tokens that it was sent."
-        effect = "Later requests were shortened to fit. With a larger context, they can hold more."
+        effect = "Later requests were shortened to fit. To avoid this, enlarge the model's context."
         problem = Problem(stage=request.turn.role, subject=self.name, reason=reason, effect=effect)
         self._news.append(problem)
         raise CutInSilence(f"{self.name} silently cuts off requests after {count} tokens.")

@@ -152,7 +152,7 @@ async def _unknown(place: Place, settings: Settings) -> ModelError | None:
     host, named = host_of(settings.openai_base_url), ", ".join(known[:MOST_NAMED])
     return ModelError(
         f"The model server at {host} has no model {place.label}.",
-        hint=f"The server has {named}. Choose one with --model openai:NAME.",
+        hint=f"The server offers {named}. Choose one with --model openai:NAME.",
     )
 
 

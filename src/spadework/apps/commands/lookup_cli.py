@@ -26,7 +26,7 @@ def read(
         typer.Option(
             min=0,
             max=2,
-            help="First level to try: 0 plain HTTP, 1 with browser headers, 2 a browser.",
+            help="First level to try: 0 (plain HTTP), 1 (with browser headers) or 2 (a browser).",
         ),
     ] = 0,
     as_json: Annotated[
@@ -113,14 +113,14 @@ def stats(as_json: options.AsJson = False, home: options.Home = None) -> None:
 
 
 knowledge = typer.Typer(
-    help="List, forget or export the pages that runs have read.",
+    help="List, forget or export the pages that earlier runs read.",
     rich_markup_mode=None,
     invoke_without_command=True,
 )
 
 Named = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[URL|HOST]...", help="Page URLs, or host names for all their pages."),
+    typer.Argument(metavar="[URL|HOST]...", help="URLs of pages, or hosts (all their pages)."),
 ]
 Older = Annotated[
     float | None,
@@ -161,7 +161,7 @@ def forget(
     if not (named or everything or older is not None):
         raise SettingsError("Say what to forget: a URL, a host, --older DAYS, or --all.")
     if everything and (named or older is not None):
-        raise SettingsError("--all forgets every page and cannot be combined with anything else.")
+        raise SettingsError("--all cannot be combined with a URL, a host or --older.")
     asyncio.run(forget_pages(_store(home), _which(named, older)))
 
 

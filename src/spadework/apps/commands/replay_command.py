@@ -14,7 +14,7 @@ from spadework.settings import Settings
 #: Maximum number of unrecorded requests to list. If the plan has changed, all requests can be
 #: unrecorded.
 MOST_LINES = 20
-_LATE = "The session ran out of time in the middle of a step, which a replay cannot reproduce."
+_LATE = "The session ran out of time during a step. A replay cannot reproduce this."
 
 
 def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) -> int:

@@ -150,7 +150,7 @@ def list_tokens(home: Home = None) -> None:
 
 @tokens.command("add")
 def add(
-    name: Annotated[str, typer.Argument(help="Name of the user the token is for.")],
+    name: Annotated[str, typer.Argument(help="Name of the user who gets the token.")],
     scope: Annotated[
         list[str] | None,
         typer.Option("--scope", help="read, ask or admin; can be repeated. Default: read and ask."),

@@ -46,7 +46,7 @@ def _to_look_at(found: Statistics) -> list[str]:
     if not found.alerts:
         return []
     more = found.alerted > len({alert.partition(":")[0] for alert in found.alerts})
-    named = f"Worth a look (the newest of {found.alerted} sessions):" if more else "Worth a look:"
+    named = f"Worth a look (newest of {found.alerted} such sessions):" if more else "Worth a look:"
     return ["", named, "", *(f"- {alert}" for alert in found.alerts)]
 
 

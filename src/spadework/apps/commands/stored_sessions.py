@@ -30,8 +30,8 @@ def print_report(home: Path, session_id: str, as_json: bool) -> None:
     if not as_json and whole_result(folder) is None:
         if (report := read_report(folder)) is not None:
             typer.echo(report)
-            said = f"Only the report of session {session_id} is left."
-            say(f"{said} To restore its result, run {mend}.", err=True)
+            said = f"The result of session {session_id} is missing; only its report is left."
+            say(f"{said} To restore the result, run {mend}.", err=True)
             return
         if draft := draft_of(folder):
             typer.echo(draft)

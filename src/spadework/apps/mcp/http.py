@@ -25,8 +25,8 @@ PATH = "/mcp"
 CLOSING_SECONDS = 3
 LEFT = "The client cancelled its request."
 STOPPED = (
-    "The server is stopping. Finished work is kept. Once the server is back, call agentic_search"
-    ' with the session_id that get_session_data shows for "latest" to continue.'
+    "The server is stopping. Finished work is kept. To continue once the server is back, call"
+    ' get_session_data with session_id "latest", then agentic_search with the id it returns.'
 )
 
 

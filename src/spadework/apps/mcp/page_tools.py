@@ -52,7 +52,7 @@ async def advanced_scrape_url(
         ),
     ],
     offset: Annotated[
-        int, Field(ge=0, description="Character to start at: the previous next_offset.")
+        int, Field(ge=0, description="Character to start at, such as the previous next_offset.")
     ] = 0,
     max_chars: Annotated[
         int, Field(ge=100, le=100_000, description="Maximum characters to return.")

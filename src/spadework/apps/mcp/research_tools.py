@@ -256,7 +256,7 @@ async def intelligent_research_with_advanced_scraping(
     query: Query,
     max_pages: Annotated[
         int,
-        Field(ge=1, le=MOST_PAGES, description="Maximum pages. Fewer pages are shown more fully."),
+        Field(ge=1, le=MOST_PAGES, description="Maximum pages. With fewer, more of each is shown."),
     ] = PAGES,
     provider: Annotated[str, Field(max_length=200, description="Same as in serp_search.")] = "",
     as_json: AsJson = False,

@@ -93,7 +93,7 @@ _ADVICE: tuple[tuple[type[Exception], str], ...] = (
     (SearchError, "Try again in a minute, or choose another provider."),
     (
         SettingsError,
-        "Correct the argument and call again. Only the server's owner can change its settings.",
+        "Correct the argument and call again. Only the owner can change the server's settings.",
     ),
     (BudgetSpent, "The server's owner limits how much one call may use."),
 )
@@ -135,7 +135,7 @@ def add_resources(server: MCPServer[ToolContext]) -> None:
         f"{SESSIONS}{{session_id}}",
         name="session",
         title="Report of a session",
-        description="The report or the list of gathered pages. For the newest session: latest.",
+        description='The report, or list of gathered pages. Use "latest" for the newest session.',
         mime_type=MARKDOWN,
     )
     async def session(session_id: str, call: Context[ToolContext]) -> str:
@@ -144,7 +144,7 @@ def add_resources(server: MCPServer[ToolContext]) -> None:
     @server.resource(
         f"{SESSIONS}{{session_id}}/pages/{{page}}",
         name="page",
-        title="A page as a session read it",
+        title="A page that a session read",
         description="page: the number of a source in the report.",
         mime_type=MARKDOWN,
     )

@@ -86,9 +86,7 @@ async def get_session_data(
             description='With part="page": number of a source, or content_hash of a quote.',
         ),
     ] = "",
-    offset: Annotated[
-        int, Field(ge=0, description="Row, or character of a text, to start at.")
-    ] = 0,
+    offset: Annotated[int, Field(ge=0, description="First row, or first character of a text.")] = 0,
     limit: Annotated[
         int | None, Field(ge=1, le=100_000, description="Maximum rows, or characters of a text.")
     ] = None,
@@ -155,8 +153,8 @@ def _report(record: Record) -> str:
     if draft := draft_of(record.folder):
         return draft
     raise SessionError(
-        f"Session {record.folder.name} has no report yet. Call create_research_report to have"
-        " one written from what it has found, or agentic_search with this session_id to continue."
+        f"Session {record.folder.name} has no report yet. Call create_research_report to write"
+        " one from the findings so far, or agentic_search with this session_id to continue."
     )
 
 

@@ -116,8 +116,8 @@ class ChatRequest(BaseModel):
         str,
         Field(
             description=(
-                "spadework; spadework-quick has fewer topics and model calls; spadework-deep reads"
-                " and checks more."
+                "spadework, spadework-quick (fewer topics and model calls) or spadework-deep (reads"
+                " and checks more)."
             )
         ),
     ]
@@ -136,9 +136,9 @@ class ChatRequest(BaseModel):
         default=None,
         description="Called only for a client's own tasks, such as titles, never for questions.",
     )
-    tool_choice: Any = Field(default=None, description="Must not require a call.")
+    tool_choice: Any = Field(default=None, description="Must not require a function call.")
     functions: list[Any] | None = Field(default=None, description="Ignored: no function is called.")
-    function_call: Any = Field(default=None, description="Must not require a call.")
+    function_call: Any = Field(default=None, description="Must not require a function call.")
     response_format: Format | None = Field(default=None, description="Must be text.")
     metadata: dict[str, Any] | None = Field(
         default=None,

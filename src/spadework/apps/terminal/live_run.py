@@ -200,7 +200,7 @@ class Interrupts:
         if self._stopping:
             self.left.set()
         self._stopping = True
-        self._note("Stopping: writing the report with the evidence. Press Ctrl-C again to quit.")
+        self._note("Stopping: writing the report from the evidence. Press Ctrl-C again to quit.")
         self._session.stop()
 
 
@@ -295,7 +295,7 @@ def run(session: Session, output: Output) -> int:
 
     result = asyncio.run(_run(session, output, deliver))
     if result is None:
-        say(f"Interrupted. To resume it, run: spadework resume {session.session_id}", err=True)
+        say(f"Interrupted. To resume, run: spadework resume {session.session_id}", err=True)
         raise SystemExit(INTERRUPTED)
     LEAVING.closed(session.settings.home)
     return EXIT[result.status]

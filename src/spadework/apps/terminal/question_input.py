@@ -76,7 +76,7 @@ def material(
     """
     if (descriptor := _readable()) is None:
         if asked_for:
-            raise SettingsError("--attach - needs something on standard input: a pipe or a file.")
+            raise SettingsError("--attach - needs a pipe or a file on standard input.")
         return None
     body = _read(
         descriptor, most, time.monotonic() + minutes * 60 * MOST_OF_THE_TIME, asked_for, tell
@@ -117,7 +117,7 @@ def _read(
             tell(
                 f"Standard input did not end in time. Using the {len(body)} bytes that arrived."
                 if body
-                else "Nothing arrived on standard input. To wait for it, use --attach -."
+                else "Nothing arrived on standard input. To wait for input, use --attach -."
             )
             break
         if not (chunk := os.read(descriptor, min(_CHUNK, most + 1 - len(body)))):
@@ -318,7 +318,7 @@ class Questions:
         self._show(
             one_line(asked.text, 1_000),
             asked.options,
-            f"Type {how}; Enter continues without an answer.",
+            f"Type {how}, or press Enter to continue without an answer.",
         )
         while True:
             line = await self._prompt.line()

@@ -51,7 +51,7 @@ async def form_of(request: Request) -> FormData:
             max_files=UPLOAD_FILES + 1, max_fields=MOST_FIELDS, max_part_size=MOST_FIELD_BYTES
         )
     except ClientDisconnect:
-        raise HTTPException(400, "The form did not arrive completely. Send it again.") from None
+        raise HTTPException(400, "Only part of the form arrived. Send it again.") from None
     except HTTPException as error:
         if error.status_code == 413:
             raise

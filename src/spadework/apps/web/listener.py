@@ -43,7 +43,7 @@ def open_listener(host: str, port: int, *, both: bool = False) -> socket.socket:
         why = f"port {port} is in use" if taken else (error.strerror or str(error))
         raise SettingsError(
             f"spadework cannot listen on {host}: {why}.",
-            hint="Choose another with --port or --host.",
+            hint="Choose another port or address with --port or --host.",
         ) from None
 
 

@@ -78,7 +78,7 @@ def changes(picture: ViewModel, changed: Iterable[str], **values: Any) -> str:
 def searches(settings: Settings) -> list[tuple[str, str]]:
     """Return the options for where to search as (setting, label) pairs, the default first."""
     known = [name for name, provider in PROVIDERS.items() if not provider.lacks_setting(settings)]
-    names = {"auto": "Automatic: whatever can be reached", "library": "Only the library"}
+    names = {"auto": "Automatic: whatever is available", "library": "Only the library"}
     names |= {name: name for name in known}
     first = f"Server default: {settings.search}" if settings.search != "auto" else names.pop("auto")
     return [("", first), *names.items()]

@@ -53,7 +53,7 @@ def refusal(user: User, method: str, path: str) -> Response | None:
     if user.may(scope) or (path == MCP and (user.may("read") or user.may("ask"))):
         return None
     return PlainTextResponse(
-        f"This needs the scope {scope}, which your token does not have.\n", 403
+        f"Your token does not have the scope {scope}, required for this request.\n", 403
     )
 
 
@@ -74,8 +74,8 @@ class Proxies:
         networks = networks_of(settings.trusted_proxies)
         if settings.user_header and not networks:
             raise SettingsError(
-                "user_header needs trusted_proxies, the addresses of the proxies that set the"
-                " header."
+                "user_header requires trusted_proxies. Set it to the addresses of the proxies that"
+                " send the header."
             )
         return cls(networks, settings.user_header)
 
@@ -204,8 +204,8 @@ class Gate:
         headers = Headers(scope=scope)
         if not self._access.knows_host(headers.get("host", "")):
             return PlainTextResponse(
-                "This server does not answer to that host name. To allow it, add it to"
-                " SPADEWORK_SERVE_HOSTS.\n",
+                "This server does not accept requests for that host name. To accept them, add the"
+                " name to SPADEWORK_SERVE_HOSTS.\n",
                 421,
             )
         if "origin" in headers and not _same_origin(

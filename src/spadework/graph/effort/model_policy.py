@@ -59,7 +59,7 @@ async def is_fast(context: SessionContext, *roles: Role) -> bool:
 
 FEW_CALLS = 4
 _KIND, _COST = "examination", "cost of the examination"
-_NO_TIME = "There was no time for the test."
+_NO_TIME = "There was not enough time."
 
 
 def begin(context: SessionContext) -> None:
@@ -81,7 +81,7 @@ async def leave_out(context: SessionContext, emit: Emit | None = None) -> list[P
     context.model, context.unfit = None, False
     reason = (
         f"In its qualification test, the model judged {known.right} of {known.asked} sentences"
-        " correctly, which is no better than guessing."
+        " correctly. Guessing would do as well."
     )
     effect = (
         "The model was not used. Fixed rules planned the research, chose the quotes and composed"
@@ -128,7 +128,7 @@ async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Pr
         if isinstance(result, Examined)
         else f"The model could not be tested: {result}"
     )
-    effect = "The model only planned and searched. The report was composed from quotes without it."
+    effect = "The model was used only to plan and search. The report was composed from quotes."
     name = context.model.name("verifier")
     return None, [Problem(stage="qualification", subject=name, reason=reason, effect=effect)]
 
@@ -170,7 +170,7 @@ async def _examine_once(context: SessionContext, model: Model) -> Examined | str
         calls = context.budget.limits.calls - context.budget.spent("calls")
         if known is None and calls < FEW_CALLS:
             context.budget.refused = context.budget.refused or "calls"
-            return f"Too few model calls are left for the test ({calls:.0f})."
+            return f"Too few model calls are left ({calls:.0f})."
 
         async def result() -> Examined:
             return known or await examine_model(

@@ -44,7 +44,7 @@ REVISED = "revised"
 STAYED = "The report is unchanged."
 #: The reason and the effect of the problem that is reported if there is no report to revise.
 NO_REPORT = "There is no report to revise."
-INSTEAD = "Researching the previous question in the requested form."
+INSTEAD = "Researching the previous question to write a report in the requested form."
 _NOTICES: dict[TurnKind, str] = {
     "form": "Revising the previous report without searching.",
     "more": "Keeping the previous report and searching only for what is missing.",
@@ -53,7 +53,7 @@ _NOTICES: dict[TurnKind, str] = {
 _BY_MODEL = "Without a language model, only the length of a report can be changed."
 _NOTHING = {
     "shorter": "Nothing in the report can be left out.",
-    "longer": "There is no more text around the quotes to add.",
+    "longer": "No more text around the quotes can be added.",
 }
 
 

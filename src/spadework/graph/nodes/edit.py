@@ -42,7 +42,7 @@ async def review_report(context: SessionContext, state: ResearchState) -> dict[s
     hurried = context.budget.replayed is None and not context.budget.may_rewrite()
     rest = "There was no time to fix this." if hurried else ""
     outcomes = [
-        p.outcome or (rest if p.query in asked else "No more pages may be read.") for p in points
+        p.outcome or (rest if p.query in asked else "The page limit was reached.") for p in points
     ]
     points = [p.model_copy(update={"outcome": o}) for p, o in zip(points, outcomes, strict=True)]
     made = found.model_copy(
@@ -69,7 +69,7 @@ def _place_weakness(
         topic = state["plan"].topics[found[0] if found else 0].name
     outcome = ""
     if point.query and late:
-        outcome = "" if heading else f"Nothing was searched for this: {late}"
+        outcome = "" if heading else f"No search was made for this point: {late}"
     elif not point.query and not heading:
         outcome = "No section has this heading, so nothing was changed."
     query = "" if late else point.query

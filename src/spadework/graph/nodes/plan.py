@@ -38,8 +38,8 @@ LEAST_SECONDS = 6.0
 #: run needs longer, for example because of indexing, all of that time is added to the forecast.
 START_SECONDS = 5.0
 _AGAIN = (
-    "The plan is reused from an earlier session with the same question. To plan afresh, delete that"
-    " session."
+    "The plan is reused from an earlier session with the same question. To make a new plan, delete"
+    " that session."
 )
 
 

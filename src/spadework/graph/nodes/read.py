@@ -109,7 +109,7 @@ async def _read_hits(
     async def read(hit: Hit, seconds: float) -> Page:
         page = await read_page(context, hit, seconds, since)
         if kinds and page.kind not in kinds:
-            raise FetchError(f"Its kind is {page.kind or 'not stated'}, not {' or '.join(kinds)}.")
+            raise FetchError(f"Its kind is {page.kind or 'unknown'}, not {' or '.join(kinds)}.")
         others.update([page.url] if canonical_url(hit.url) in taken else [])
         return page
 

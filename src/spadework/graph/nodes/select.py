@@ -125,7 +125,7 @@ def _worths(context: SessionContext, hits: Sequence[Hit]) -> dict[str, float]:
 
 
 _READ_BEFORE = "Already read in an earlier round."
-_BEST = "The fused score is among the best."
+_BEST = "Its fused score is among the highest."
 _AGAINST = "Its title and snippet suggest that it is not worth reading."
 _ALONG = "Fetched for another topic and read for this one too."
 

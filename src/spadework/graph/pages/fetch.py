@@ -184,7 +184,7 @@ async def attached_pages(
             url = f"{LOCAL}attached/{n}-{quote(path.name)}"
             pages.append(await _read_attachment(context, path, url))
         except (FetchError, TimeoutError) as error:
-            reason = f"{path.name} cannot be read: {str(error) or 'it took too long'}"
+            reason = f"{path.name} cannot be read: {str(error) or 'reading took too long'}"
             lost = Problem(
                 stage="attachment", subject=path.name, reason=reason, effect="The file was ignored."
             )

@@ -15,8 +15,8 @@ __all__ = ["COSTS", "NO_MODEL", "Check", "offered_models", "probe"]
 
 #: The notice about costs, shown before a check.
 COSTS = (
-    "This asks each configured model for one word, sends one query to each search provider,"
-    " and fetches one page."
+    "The checks ask each configured model for one word, send one query to each search provider,"
+    " and fetch one page."
 )
 
 

@@ -107,7 +107,7 @@ def _model_server(port: int, usual: str, models: list[str]) -> Check:
     url = f"http://127.0.0.1:{port}/v1"
     return Check(
         state="hint",
-        text=f"a model server, probably {usual}, is at {url} with {named}{more}",
+        text=f"a model server, probably {usual}, is running at {url} and serves {named}{more}",
         hint=f"To use it, set OPENAI_BASE_URL={url} and SPADEWORK_MODEL=openai:{models[0]}.",
     )
 
@@ -168,7 +168,7 @@ async def system(settings: Settings) -> list[Check]:
     said = [f"Python {platform.python_version()} on {platform.system()}"]
     try:
         if proxy := proxy_for(WEB):
-            said.append(f"the web is reached through the proxy {shown_proxy(proxy)}")
+            said.append(f"spadework reaches the web through the proxy {shown_proxy(proxy)}")
         await asyncio.to_thread(certificates)
         said += [
             f"certificate authorities from {name} are trusted"
@@ -201,7 +201,7 @@ def _check_written(folder: Path, named: str) -> Check:
         raise _explain_refusal(named, error) from None
     text = f"sessions and indexes are in {named}"
     if free < ENOUGH_BYTES:
-        return Check(state="hint", text=f"{text}, where only {free / 1e6:.0f} MB is free")
+        return Check(state="hint", text=f"{text}; only {free / 1e6:.0f} MB are free there")
     return Check(state="works", text=text)
 
 
@@ -237,7 +237,7 @@ async def embeddings(settings: Settings) -> list[Check]:
     if not settings.embeddings:
         return []
     trying = _check_embeddings(settings)
-    hint = "Check SPADEWORK_EMBEDDINGS_URL and its key. Until then, search is by words only."
+    hint = "Check SPADEWORK_EMBEDDINGS_URL and its key. Without them, search is by words only."
     name = f"The embeddings server for {settings.embeddings}"
     return [await run_check(name, trying, HEALTH_SECONDS, hint)]
 

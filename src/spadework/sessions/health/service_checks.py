@@ -98,7 +98,7 @@ async def check_fetching(hits: Sequence[Hit], settings: Settings, seconds: float
     if len(errors) < len(urls):
         return Check(state="works", text="pages can be fetched")
     first = errors[0]
-    more = f", nor could {len(urls) - 1} from other sites" if len(urls) > 1 else ""
+    more = f", and neither could {len(urls) - 1} from other sites" if len(urls) > 1 else ""
     return Check(
         state="broken",
         text=f"A page that a search found could not be fetched{more}: {first}",
@@ -204,10 +204,10 @@ async def _provider(provider: Provider, settings: Settings, until: float, hits: 
 
 def _mend_search(provider: Provider) -> str:
     if provider.name == "searxng":
-        return "Check that the server at SEARXNG_URL is running, and which of its engines answer."
+        return "Check that the server at SEARXNG_URL is running and that its engines answer."
     variable = PROVIDERS[provider.name].variable if provider.name in PROVIDERS else ""
     if variable:
-        return f"Check {variable} and the quota left on its account."
+        return f"Check {variable} and the remaining quota of its account."
     return "Choose another provider with --search, or try again later."
 
 

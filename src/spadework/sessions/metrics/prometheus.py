@@ -40,7 +40,7 @@ class _Numbers(Collector):
         queue = admission.here()
         sessions = {"running": queue.inside, "queued": queue.queue_length, "asking": queue.out}
         yield _gauge("build_info", "The spadework version.", {version("spadework"): 1}, "version")
-        yield _gauge("sessions", "Sessions by state; asking: awaiting input.", sessions, "state")
+        yield _gauge("sessions", "Sessions running, queued or awaiting input.", sessions, "state")
         yield _gauge("stopping", "1 if no new questions are accepted.", {(): int(queue.closed)})
         yield _gauge("streams", "Open event streams of web pages.", {(): self._streams})
         yield from _since_the_beginning()

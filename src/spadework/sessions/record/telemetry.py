@@ -60,7 +60,7 @@ def providers() -> Providers | None:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
-        what = "%s is set, but runs are not exported. To install what that needs, run %s."
+        what = "%s is set, but packages to export runs are missing. To install them, run %s."
         _LOG.warning(what, ENDPOINT, how_to_install("otel"))
         return None
     resource = Resource.create({SERVICE_NAME: NAME})

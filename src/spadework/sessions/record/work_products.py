@@ -39,7 +39,7 @@ def drawn_pages(course: Course) -> str:
     if not course.reads:
         return ""
     lines = [*map(_describe_attempt, course.reads)]
-    return "\n".join(["Nothing has been judged yet. Pages that were tried:", "", *lines, ""])
+    return "\n".join(["No topics have been judged yet. Pages that were tried:", "", *lines, ""])
 
 
 def _describe_searches(course: Course) -> Iterator[str]:

@@ -68,7 +68,7 @@ class Late:
         return [
             f"{name} could not be written because the disk does not answer. Nothing more of this"
             f" session is stored. Once the disk answers, run `spadework resume"
-            f" {self._session_id}` to store it again."
+            f" {self._session_id}` to store the session again."
             for name in untold
         ]
 
@@ -103,9 +103,9 @@ def disk_faults(folder: Path) -> Iterator[None]:
 
 def _explain_fault(folder: Path, fault: OSError | sqlite3.Error) -> SessionError:
     why, name = said_of(fault), folder.name
-    mended = f"Once that is fixed, run `spadework resume {name}`."
+    mended = f"Fix the problem, then run `spadework resume {name}`."
     if isinstance(fault, DatabaseDown | ClaimLost):
-        said = f"Session {name} cannot continue: {why}. What it gathered is kept."
+        said = f"Session {name} cannot continue: {why}. Everything gathered is kept."
         return DiskFailed(said, hint=mended)
     if not why:
         return unreadable(folder, JOURNAL, " ".join(str(fault).split())[:150])
@@ -113,13 +113,13 @@ def _explain_fault(folder: Path, fault: OSError | sqlite3.Error) -> SessionError
     if why == IO_ERROR and _is_full(folder):
         why = NO_SPACE  # SQLite reports a full disk as an I/O error
     if (folder / METADATA).is_file():
-        said = f"Session {name} cannot continue: {file}: {why}. What it gathered is kept."
+        said = f"Session {name} cannot continue: {file}: {why}. Everything gathered is kept."
         return DiskFailed(said, hint=mended)
     if isinstance(fault, FileNotFoundError):
         said = (
             f"Session {name} cannot continue: its folder {folder} was removed or cannot be reached."
         )
-        return DiskFailed(said, hint=f"Once it is back, run `spadework resume {name}`.")
+        return DiskFailed(said, hint=f"Once the folder is back, run `spadework resume {name}`.")
     return DiskFailed(
         f"The session cannot start in {folder}: {why}.", hint="Choose another folder with --home."
     )

@@ -271,7 +271,7 @@ def take_settings(metadata: Metadata) -> tuple[dict[str, Any], str]:
     return taken, (
         f"{METADATA} of session {metadata.id} has settings that this version does not know:"
         f" {', '.join(aside)}. The session continues without them. Remove them from the file, or"
-        " set others as options of `resume`."
+        " use options of `resume` to set others."
     )
 
 

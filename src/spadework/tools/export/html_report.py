@@ -73,7 +73,7 @@ def find_chromium() -> str:
         return found
     raise SettingsError(
         "PDF export needs Chromium or Google Chrome, but neither is installed.",
-        hint=f"Install one ({HOW_TO_INSTALL}), or write .html or .docx.",
+        hint=f"Install one of them ({HOW_TO_INSTALL}), or write .html or .docx instead.",
     )
 
 

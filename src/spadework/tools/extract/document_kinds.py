@@ -32,7 +32,7 @@ def old_refusal(body: bytes, media_type: str) -> Unreadable:
     for stream, (name, ending) in _STREAMS.items():
         if _holds(body, stream):
             return Unreadable(
-                f"Old {name} files (.{ending}) are not supported. Save it as .{ending}x."
+                f"Old {name} files (.{ending}) are not supported. Save as .{ending}x."
             )
     return Unreadable(f"{media_type} is not supported.")
 

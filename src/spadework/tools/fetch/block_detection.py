@@ -210,7 +210,7 @@ def refuse_blocked(fetched: Fetched, found: Extracted) -> None:
     if told := notice(words):
         raise Blocked(f"{page} shows only {told}.")
     if empty:
-        unreadable = Unreadable(f"{page} has no text that can be read.")
+        unreadable = Unreadable(f"{page} has no text to read.")
         unreadable.turned_away = "<script" in html.lower()
         raise unreadable
 

@@ -224,7 +224,7 @@ class Answer:
         """Raise Blocked, Unreachable or Unreadable unless the response is a complete page."""
         page, known = printable_url(self.url), self.status in set(HTTPStatus)
         if self.status == 206 and not self._whole:
-            raise Unreachable(f"{page} returned only part of the page (status 206).")
+            raise Unreachable(f"The server returned only part of {page} (status 206).")
         if self.status < 300:
             return
         phrase = HTTPStatus(self.status).phrase.lower() if known else "an unknown status"

@@ -136,7 +136,7 @@ def _literal(host: str) -> str:
     except ValueError:
         address = None
     if address is None or address.scope_id is not None:
-        raise NotAllowed(f"[{printable_url(host)}] is not a host that can be reached.")
+        raise NotAllowed(f"[{printable_url(host)}] is not a usable IPv6 address.")
     return f"[{address}]"
 
 

@@ -234,13 +234,13 @@ class Robots:
         rules, host = await self._rules_for(url), urlsplit(url).netloc
         if rules is _FAILED:
             raise Blocked(
-                f"{host}/robots.txt answered with a server error, so no page there may be read.",
+                f"{host}/robots.txt returned a server error, so no page of this site may be read.",
                 hint="Try again in a few minutes.",
             )
         if not rules.can_fetch(url, self._agent):
             raise Blocked(
                 f"robots.txt does not allow reading {printable_url(url)}.",
-                hint="Set robots to false for sites you own.",
+                hint="If you own the site, set SPADEWORK_ROBOTS=false.",
             )
         delay = min(float(rules.crawl_delay(self._agent) or 0), LONGEST_DELAY)
         left = deadline - asyncio.get_running_loop().time()
@@ -302,7 +302,7 @@ async def _among_all(host: str, delay: float, deadline: float) -> None:
 def _too_soon(host: str, delay: float) -> TooSoon:
     return TooSoon(
         f"{host} requires {delay:.3g} s between two pages, and there is not enough time left for"
-        " all the pages that are waiting."
+        " all the waiting pages."
     )
 
 

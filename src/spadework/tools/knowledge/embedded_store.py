@@ -269,7 +269,7 @@ class EmbeddedKnowledge:
             await fill(self._vectors, meaning.embeds, self._passages(numbers))
             await asyncio.to_thread(self._at, self._without_pages, None)
         except ModelError as error:
-            lost = "Pages were stored without vectors. The next run adds them."
+            lost = "Pages were stored without vectors. The next run adds the vectors."
             meaning.fail(error, lost)
 
     def _without_vectors(self, db: sqlite3.Connection) -> list[int]:
@@ -372,7 +372,7 @@ class EmbeddedKnowledge:
 
     def _unusable(self, error: Exception) -> KnowledgeError:
         said = (error.strerror or "") if isinstance(error, OSError) else str(error)
-        hint = "Run `spadework knowledge forget --all` to empty it, or use --no-knowledge."
+        hint = "Run `spadework knowledge forget --all` to empty the store, or use --no-knowledge."
         return KnowledgeError(
             f"The knowledge store in {self.folder} cannot be used: {said or type(error).__name__}.",
             hint=hint,

@@ -414,7 +414,7 @@ def main() -> int:
         return 2
     except OSError as error:
         why = (error.strerror or str(error)).lower()
-        _tell(error=f"The library's index cannot be written in {plan.shelf}: {why}.")
+        _tell(error=f"The library's index cannot be written to {plan.shelf}: {why}.")
         return 2
     return 0
 

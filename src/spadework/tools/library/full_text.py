@@ -387,7 +387,7 @@ def _kinds(named: Sequence[str]) -> list[str]:
         if f".{name}" not in KINDS:
             known = ", ".join(sorted(set(KINDS.values())))
             raise SearchError(
-                f"kind:{name[:40]} is not a kind of file that a library reads.",
+                f"kind:{name[:40]} is not a file type that a library supports.",
                 hint=f"Use one of {known}.",
             )
     return [KINDS[f".{name}"] for name in named]

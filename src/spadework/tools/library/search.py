@@ -295,7 +295,7 @@ class Dense:
         if count > MOST_PLACES:
             self.meaning.tell(
                 f"The library has more than {MOST_PLACES:,} passages.",
-                "Only passages found by words were ranked by meaning.",
+                "Only passages found by their words were ranked by meaning.",
             )
         elif not count and self.remedy:
             self.meaning.tell(

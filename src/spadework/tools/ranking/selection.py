@@ -157,7 +157,7 @@ def select(
     left = [n for n in fit if n not in set(picked)]
     rest = [*left, *(n for n, hit in enumerate(ranked) if not fits(hit, bent))]
     note = (
-        "Few results were relevant enough, so the threshold was lowered from"
+        "Few hits were relevant enough, so the threshold was lowered from"
         f" {round(floor, 3)} to {bent}."
     )
     last = max(picked, default=-1)
@@ -261,7 +261,7 @@ def reason(hit: Hit, made: Selection) -> str:
     known = foreseen(hit.url, hit.title)
     place = "Left out"
     if hit in made.reserve:
-        place = f"Reserve, as number {made.reserve.index(hit) + 1}"
+        place = f"In reserve, as number {made.reserve.index(hit) + 1}"
     if known.refused and not hit.url.startswith(LOCAL):
         return f"{place}: its address or title suggests that it cannot be read ({known.refused})."
     if not fits(hit, made.threshold):
@@ -271,7 +271,7 @@ def reason(hit: Hit, made: Selection) -> str:
             f"{place}: enough better pages from {domain_of(hit.url)} were selected, so other"
             " domains come first."
         )
-    return f"{place}: the maximum of {len(made.chosen)} was reached with better hits."
+    return f"{place}: better hits already reach the maximum of {len(made.chosen)}."
 
 
 def _fit(hit: Hit, made: Selection) -> str:

@@ -274,7 +274,7 @@ class Vectors:
         return hashlib.blake2b(body, digest_size=16).digest()
 
     def _misfit(self, found: int, size: int) -> ModelError:
-        hint = f"Another model now has this name. Rename it, or delete {self.path}."
+        hint = f"Another model now has this name. Rename that model, or delete {self.path}."
         return ModelError(
             f"Vectors of {self.model} now have {found} dimensions, but stored ones have {size}.",
             hint=hint,

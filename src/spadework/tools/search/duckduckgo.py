@@ -101,7 +101,7 @@ def _error(text: str) -> SearchError:
     if "Ratelimit" in text:
         return QuotaSpent("DuckDuckGo received too many requests.", busy=True)
     if "No results" in text:
-        return SearchError("DuckDuckGo returned no results, as it does when it limits requests.")
+        return SearchError("DuckDuckGo returned no results; it may be limiting requests.")
     if "DNSError" in text or "ConnectError" in text:
         return SearchError("DuckDuckGo could not be reached.")
     if text:

@@ -118,7 +118,7 @@ class Connection:
         error = None if task.cancelled() else task.exception()
         if not ready.done():
             why = _innermost(error) if error else "it was closed"
-            ready.set_exception(SearchError(f"could not be connected to: {why}"))
+            ready.set_exception(SearchError(f"could not be reached: {why}"))
             ready.exception()  # mark it as retrieved even if nobody waits for it
         if ready is self._ready:
             self._ready = None
@@ -188,7 +188,7 @@ def command_of(where: str) -> tuple[dict[str, str], list[str]]:
         env[name] = value
     if not words:
         raise SettingsError(
-            "mcp_search cannot be read: each @ must be followed by the address of an MCP server or"
+            "mcp_search is not valid: each @ must be followed by the address of an MCP server or"
             " the command that starts it."
         )
     return env, words
@@ -297,7 +297,7 @@ def mcp_searches(setting: str) -> list[McpSearch]:
         tool, at, where = (part.strip() for part in one.partition("@"))
         if not at or not re.fullmatch(r"[\w./-]{1,128}", tool):
             raise SettingsError(
-                f"Part {n} of mcp_search cannot be read. Write TOOL @ ADDRESS, or TOOL @"
+                f"Part {n} of mcp_search is not valid. Write TOOL @ ADDRESS, or TOOL @"
                 " COMMAND LINE."
             )
         if not is_address(where):

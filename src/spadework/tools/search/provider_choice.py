@@ -87,7 +87,7 @@ class LangChainSearch:
                 raise SearchError(why) from error
         results = find_list(answer)
         if results is None:
-            raise SearchError(f"{self.name} returned no list of results.")
+            raise SearchError(f"{self.name} did not return a list of results.")
         rows = _join_parts(map(row, results))
         hits = number_rows(rows, self.name, query, limit)
         if results and not hits:

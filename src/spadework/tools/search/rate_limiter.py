@@ -256,7 +256,7 @@ class RateLimiter:
         if start > until:
             raise Throttled(
                 f"{'it received too many requests; ' * bool(self._spacing)}"
-                f"it is queried at most once in {every:.3g} s, and this query's turn would"
+                f"it is queried at most once every {every:.3g} s, and this query's turn would"
                 " have come too late"
             )
 

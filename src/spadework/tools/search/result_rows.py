@@ -248,8 +248,8 @@ def _sentence(provider: Provider, query: Query) -> str:
     if not left:
         return ""
     named = " or ".join(words for wish, words in _WORDS.items() if wish in left)
-    rest = "its results ignore that filter" if left - {"time"} else ""
-    dated = "results dated outside it are left out" if "time" in left else ""
+    rest = "its results may not match" if left - {"time"} else ""
+    dated = "results outside the requested time are left out" if "time" in left else ""
     how = ", and ".join(filter(None, (rest, dated)))
     return f"{provider.name} cannot filter by {named}: {how}."
 

@@ -49,7 +49,7 @@ def _describe_difference(mine: tuple[str, str], theirs: tuple[str, str]) -> str:
     if now == before:
         return ""
     at = _shared_prefix(now, before)
-    return f"the {name} differs at {_near(now, at)}, where {_near(before, at)} was recorded."
+    return f"the {name} differs at {_near(now, at)}; the recording has {_near(before, at)}."
 
 
 def _shared_prefix(one: str, other: str) -> int:
@@ -109,7 +109,7 @@ class Recording:
         row = rows[turn]
         self._turns[request.key] += 1
         if row.tape is None:
-            why = "the answer was not stored because the session was full."
+            why = "the answer was not stored because the session had reached its size limit."
             raise self._lacks(request, why)
         self.replayed += 1
         return row

@@ -50,7 +50,7 @@ def read_certificates() -> ssl.SSLContext:
             except OSError as error:  # includes ssl.SSLError
                 why = error.strerror or error
                 raise SettingsError(
-                    f"{name} names {file[:200]}, which contains no certificates: {why}."
+                    f"No certificates could be read from {file[:200]} ({name}): {why}."
                 ) from None
     return context
 

@@ -101,7 +101,7 @@ class Package:
         with whole(self.what), self._zip.open(self.names[name]) as part:
             found = part.read(limit + 1)
         if len(found) > limit:
-            raise TooLarge(f"Part of the {self.what} has more than {limit:,} bytes.")
+            raise TooLarge(f"A part of the {self.what} has more than {limit:,} bytes.")
         return found
 
     def tree(self, name: str) -> Element | None:

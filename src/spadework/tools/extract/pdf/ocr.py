@@ -191,7 +191,7 @@ def _named_faults() -> Iterator[None]:
     except Image.DecompressionBombError:
         raise TooLarge(f"The image has more than {MAX_IMAGE_PIXELS:,} pixels.") from None
     except UnidentifiedImageError:
-        raise Unreadable("The image is damaged, or of an unsupported type.") from None
+        raise Unreadable("The image is damaged, or its type is not supported.") from None
     except _FAULTS as error:
         raise Unreadable(
             f"The image is damaged: {str(error)[:100].strip(' .') or type(error).__name__}."

@@ -272,7 +272,7 @@ def _without_text(pictures: int) -> Unreadable:
     if not pictures:
         return Unreadable("The PDF contains no text.")
     if has_ocr():
-        return Unreadable("The PDF has only pictures, and no text was found in them in time.")
+        return Unreadable("The PDF has only pictures; no text was found in them in time.")
     return Unreadable(
         f"The PDF has only pictures; reading them needs Tesseract, which is not installed. {MEND}",
         hint=MEND,
@@ -281,7 +281,7 @@ def _without_text(pictures: int) -> Unreadable:
 
 def _unread(pictures: int) -> str:
     what = "page is a picture" if pictures == 1 else "pages are pictures"
-    return f"… {pictures:,} {what} without text that could be read." if pictures else ""
+    return f"… {pictures:,} {what} without readable text." if pictures else ""
 
 
 def _pages(document: Any, count: int) -> Iterator[list[Line] | None]:

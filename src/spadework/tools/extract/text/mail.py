@@ -123,7 +123,7 @@ def _read(message: _Properties, url: str) -> Extracted:
         text = extract(decode(html, message.charset), url).markdown.strip()
     if not text and message.raw(_RTF):
         raise Unreadable(
-            f"{_OUTLOOK} stores its text only as compressed RTF. Save it as .eml or .txt."
+            f"{_OUTLOOK} stores its text only as compressed RTF. Save the message as .eml or .txt."
         )
     sender, address = message.text(_SENDER), message.text(_SMTP) or message.text(_ADDRESS)
     if "@" in address and address != sender:

@@ -140,7 +140,7 @@ async def _start(path: str, *, sandbox: bool, pages: int) -> _Running:
             )
             if "sandbox" in str(error).lower():
                 mend = (
-                    "The sandbox of the browser does not work here. If you read only pages you"
+                    "The browser's sandbox does not work on this system. If you read only pages you"
                     " trust, set SPADEWORK_BROWSER_SANDBOX=false."
                 )
             raise SettingsError(f"The browser {path} could not be started.", hint=mend) from error

@@ -166,7 +166,7 @@ def status_of(head: bytes) -> int:
 def _aim(method: str, url: str) -> tuple[str, int, str]:
     tunnel = method == "CONNECT"
     if not tunnel and not url.lower().startswith("http://"):
-        raise NotAllowed("The browser may request only http and https.")
+        raise NotAllowed("The browser may request only http and https URLs.")
     authority = url if tunnel else _AUTHORITY_ENDS.split(url[len("http://") :], maxsplit=1)[0]
     checked = urlsplit(check_url(f"http://{authority}/"))
     rest = "" if tunnel else url[len("http://") + len(authority) :]

@@ -154,7 +154,7 @@ async def _run(page: Page, script: str, made: Callable[[Any], T], given: Any = N
         try:
             return made(await page.evaluate(script, given))
         except _ODD:
-            raise Unreadable("The page falsifies what the browser reports about it.") from None
+            raise Unreadable("The page's scripts gave the browser invalid data.") from None
         except Error as error:
             if not any(sign in str(error) for sign in _GONE):
                 raise
@@ -192,7 +192,7 @@ def _from_proxy(tab: Tab, url: str, status: int) -> bool:
 def _in_our_words(tab: Tab, errand: Errand, error: Error) -> FetchError:
     said, page = error.message.partition("\n")[0], printable_url(errand.url)
     if "Download is starting" in said:
-        return Unreadable(f"{page} is a download, which the browser does not fetch.")
+        return Unreadable(f"{page} is a download; the browser does not fetch downloads.")
     if "crashed" in said or "has been closed" in said:
         return Unreachable(f"{page} crashed the browser.")
     return _explain_loss(tab, errand, said)
