@@ -434,7 +434,7 @@ def test_small_talk_is_answered_and_begins_no_session(server: Server, open_page:
     before = {*(server.home / "sessions").glob("*")}
     page.get_by_label("Your question").fill("Hello, who are you?")
     page.get_by_role("button", name="Ask", exact=True).click()
-    page.get_by_text("I search, read the pages").wait_for()
+    page.get_by_text("I search, read pages").wait_for()
     assert {*(server.home / "sessions").glob("*")} == before
 
 

@@ -60,7 +60,7 @@ def providers() -> Providers | None:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
-        what = "%s is set, but packages to export runs are missing. To install them, run %s."
+        what = "%s is set, but runs are not exported: install the packages with %s."
         _LOG.warning(what, ENDPOINT, how_to_install("otel"))
         return None
     resource = Resource.create({SERVICE_NAME: NAME})
