@@ -43,7 +43,7 @@ MOST_DIFFERENCES, DIFFERENCE_CHARS = 8, 250
 
 
 class QuoteAnswer(Visible):
-    """A quote's first and last sentence (or other part), by number, and the claim it supports."""
+    """Numbers of a quote's first and last part (such as a sentence), and the claim it supports."""
 
     first: int
     last: int
@@ -164,13 +164,14 @@ def judgement_of(
 
 
 def leads_on(plan: Plan) -> bool:
-    """Return whether a plan has one topic, named by a relation such as "the director of X"."""
+    """Return whether a plan has one topic, and its question uses a relation ("director of X")."""
     return len(plan.topics) == 1 and asks_for_a_relation(plan.question)
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """Put the searches for names in `found` before those in `judgement`, and mark the topic as not
-    covered. Return `judgement` unchanged if `found` has no such searches or scores above LIKELY.
+    """Add the searches for names that `found` recommends to the front of `judgement`, and mark the
+    topic as not covered. Return `judgement` unchanged if there are none, or if `found` scores
+    above LIKELY.
     """
     if found.score > LIKELY:
         return judgement
@@ -204,7 +205,7 @@ def recommendations_of(
 
 
 def report_unnamed(subject: str, named: Sequence[QuoteAnswer], numbered: Numbered) -> list[Problem]:
-    """Return a problem for each quote whose first number matches no part of the passages."""
+    """Return a problem for each quote whose first part number is not in the passages."""
     return [
         Problem(
             stage="verifier",
@@ -291,7 +292,7 @@ async def judge_ledger(
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
-    """Judge how well `own` answers a topic, or, if it is empty, judge `shown` without a model."""
+    """Judge how well evidence `own` answers a topic. If it is empty, judge `shown` by rules."""
 
     def extract() -> Judgement:
         return extractive.assess(plan, topic, shown, own)

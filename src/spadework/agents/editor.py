@@ -176,8 +176,8 @@ def _bare(text: str) -> str:
 
 
 def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Section:
-    """Return a section on the problems that no other section reports. It lists one per search
-    provider, and at most MOST_PROBLEMS others.
+    """Return a section on the problems that no other section reports. It lists one problem per
+    search provider, and at most MOST_PROBLEMS other problems.
     """
     providers = {p.subject: p for p in reversed(problems) if p.stage == "search"}
     failed = dict.fromkeys(_line(providers[p.subject]) for p in problems if p.stage == "search")

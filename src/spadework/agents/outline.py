@@ -69,7 +69,7 @@ class Outline:
     """The plan of a report.
     - `answer`: the short answer with citation marks, written by `author`.
     - `left_out`: the ids of ledger entries that no section uses.
-    - `missing`: the main aspects and gaps that no ledger entry answers, or None if unchecked.
+    - `missing`: the main points that no ledger entry answers, or None if unchecked.
     - `names`: names that all code samples should share.
     """
 
@@ -150,8 +150,8 @@ def is_summary(heading: str, code: str) -> bool:
 
 
 def _points_to_tell(plan: Plan, coverage: Mapping[str, Coverage]) -> dict[str, list[str]]:
-    """Map each aspect or gap that the report must cover to its topics. Skip gaps of answered
-    topics, because those gaps were never searched for.
+    """Map each point that the report must cover (a required aspect, or a gap in the evidence) to
+    its topics. Skip gaps of answered topics, because no search was made for those gaps.
     """
     wanted: dict[str, list[str]] = defaultdict(list)
     for topic in plan.topics:
@@ -167,7 +167,7 @@ def _check_outline(
     answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan, wanted: Sequence[str]
 ) -> Outline | None:
     """Return the validated outline, or None if no section has evidence. Sections with the same
-    heading are merged, and unsupported headings are replaced. Entries and topics that the model
+    heading are merged, and unsupported headings are replaced. Evidence and topics that the model
     forgot are added.
     """
     known = merged(ledger)

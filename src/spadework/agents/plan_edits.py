@@ -57,7 +57,7 @@ def edit_plan(plan: Plan, answer: str) -> Plan:
 
 
 def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
-    """Return the plan with the first MOST_TOPICS `names` as topics, or unchanged without names."""
+    """Return the plan with the first MOST_TOPICS `names` as topics, or unchanged if none given."""
     known = {topic.name.casefold(): topic for topic in plan.topics}
     topics = {name.casefold(): known.get(name.casefold()) or _new(plan, name) for name in names}
     return (
@@ -66,7 +66,7 @@ def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
 
 
 class Change(NamedTuple):
-    """A plan after a change request, why nothing changed, and whether the rules `understood` it."""
+    """The plan, changed or not (with the `reason`), and whether rules understood the request."""
 
     plan: Plan
     reason: str = ""

@@ -52,10 +52,10 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 #: An instruction is expected within this many characters at the start of a message. If a message is
-#: more than twice as long, the rest of it is what the instruction is about.
+#: more than twice this long, the text after these characters is what the instruction is about.
 _HEAD_CHARS = 400
-#: A client that allows at most this many tokens for an answer must want a title, because a sentence
-#: with a citation is longer.
+#: A client that allows at most this many tokens for an answer probably wants a title, because a
+#: sentence with a citation is longer.
 _FEW_TOKENS = 16
 _QUESTION = re.compile("[?？؟]")
 #: The maximum number of words in a title, and of tags, if they are made without a model.
@@ -133,13 +133,13 @@ def done_by_code(chore: Chore) -> str:
 
 
 async def done_by_model(model: Model, chore: Chore, *, seconds: float) -> str:
-    """Do a chore with the lead's model (the planning role). Raises ModelError or BudgetSpent."""
+    """Do a chore with the planning role's model. Raises ModelError or BudgetSpent."""
     prompt = render("chore", request=chore.request, task=chore.task)
     answer = await model.ask("lead", prompt, _answer_to(chore.task, chore.listed), seconds=seconds)
     return _in_shape(chore, getattr(answer, chore.task))
 
 
-@cache  # Servers do thousands of chores, and created classes are never freed.
+@cache  # otherwise, every chore would create a class that is never freed
 def _answer_to(task: Task, listed: bool) -> type[Visible]:
     wanted: Any = (list[str] if listed else str, ...)
     fields: dict[str, Any] = {task: wanted}
@@ -181,7 +181,8 @@ def _first_question(shown: str) -> str:
     return next(asking, lines[-1] if lines and not marks else "")
 
 
-#: Follow-up questions are `research` too, because the research graph recognizes them itself.
+#: The kinds of messages. Follow-up questions are `research` too, because the research run
+#: recognizes them itself.
 Kind = Literal["research", "talk", "chore"]
 #: A message with more words than this, not counting small talk, is treated as a research question.
 FEW_WORDS = 6
@@ -242,7 +243,7 @@ def by_rules(said: str) -> Received | None:
 
 
 def _split_small_talk(said: str) -> tuple[str, Talk, str]:
-    """Return a text without its small talk, the phrases of the matching language, and the kind of
+    """Return a text without its small talk, the small-talk phrases of its language, and the kind of
     small talk ("opens", "closes", or "" if there is none).
     """
     talks = [talk for talk in _small_talks() if talk.opens.search(said) or talk.closes.search(said)]

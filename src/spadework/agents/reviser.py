@@ -210,7 +210,7 @@ class RevisionAnswer(Reply):
 
 @dataclass(frozen=True)
 class Told:
-    """A report to revise as `asked` (on `asked_on`). `more` lists the ids of new ledger entries."""
+    """A report, and the revision `asked` for (on `asked_on`). `more`: ids of new ledger entries."""
 
     plan: Plan
     title: str
@@ -223,7 +223,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Revision:
-    """A revised report. `places` maps headings to sections' positions in the earlier report."""
+    """A revised report. `places` maps headings to their sections' positions in the old report."""
 
     title: str
     sections: tuple[Section, ...]

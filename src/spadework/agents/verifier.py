@@ -194,8 +194,8 @@ def _check_by_code(
 def _left_to_judge(
     whole: Stated, cited: Sequence[Evidence], material: Material, led: str
 ) -> list[Asked]:
-    """Return the sentences of `whole` that a model must judge. Row labels, and introductions quoted
-    in `led`, are judged with the sentences that they introduce.
+    """Return the sentences of `whole` that a model must judge. Omit row labels and introductions
+    quoted in `led`, because they are judged with the sentences that they introduce.
     """
     text = whole.sentence.text
     short = leads(text) and len(text.split()) <= LEAD_WORDS

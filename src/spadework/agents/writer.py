@@ -112,7 +112,7 @@ async def _section(
 async def mend(
     model: Model, question: str, checked: Checked, evidence: Sequence[Evidence], *, seconds: float
 ) -> tuple[Changes, list[Problem]]:
-    """Rewrite sentences that failed verification or depend on one. Return {} if the model fails."""
+    """Rewrite unsupported sentences and those that depend on them. Return {} if the model fails."""
     section, told = checked.section, state_sentences(checked.section)
     prompt = render(
         "mend",
@@ -209,7 +209,7 @@ def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
 
 
 def with_code(section: Section, evidence: Sequence[Evidence]) -> Section:
-    """Format quoted code as code blocks, and cite it. Raises BadReply if there are no sentences."""
+    """Put quoted code into code blocks and cite it. Raises BadReply if the section is empty."""
     if not section.sentences:
         raise BadReply("The section has no sentences.")
     code = {" ".join(e.quote.split()): e for e in evidence if e.kind == "code"}

@@ -343,7 +343,7 @@ class ViewModel:
         return view
 
     def _source(self, event: Reading | Read) -> str:
-        """Put the event's source at the end of `sources`, and return its table row's name."""
+        """Put the event's source last in `sources`. Return the name of the changed page part."""
         known = self.sources.pop(event.url, None)
         source = known or SourceView(len(self.sources) + 1, event.url)
         self.sources[event.url] = source

@@ -15,8 +15,8 @@ from psycopg.rows import DictRow, dict_row
 #: The key of the advisory lock for migrations.
 LOCK = 0x5ADE
 LOCK_SECONDS = 60.0
-#: Seconds between attempts to take the lock. A statement that waits for the lock would block the
-#: creation of indexes.
+#: Seconds between attempts to take the lock. A single statement that waits for the lock is not
+#: used, because it would block the creation of indexes.
 AGAIN_SECONDS = 0.2
 MIGRATIONS = Path(__file__).parent / "migrations"
 #: The number of the latest migration, which this version of spadework needs.

@@ -67,8 +67,9 @@ _BEAT = (
 
 @dataclass
 class Leaving:
-    """Describes how a worker shuts down. Once `requested` is set, it takes no new sessions, and its
-    runs get `seconds` to finish. `idle` returns how many runs it need not wait for.
+    """Describes how a worker shuts down. Once `requested` is set, the worker takes no new sessions,
+    and its runs get `seconds` to finish. `idle` returns how many runs the worker need not wait
+    for.
     """
 
     seconds: float = 0.0
@@ -99,7 +100,7 @@ class Queue:
         self._task = self._app.task(name=TASK, queue=QUEUE)(research)
 
     async def put(self, session_id: str) -> None:
-        """Enqueue a session, or leave it to `sweep` at the user's limit. Raises DatabaseDown."""
+        """Enqueue a session. At its user's limit, `sweep` does so later. Raises DatabaseDown."""
         async with self._app.open_async(self._database.pool):
             for (ahead,) in await self._database.ask(_QUEUED, (session_id,)):
                 await self._put(session_id, ahead)

@@ -148,7 +148,7 @@ class PostgresRooms:
         #: Resources that this process uses and that other processes are waiting for.
         self._wanted: set[str] = set()
         #: Slots being given back, by ticket. Each value is the slot's resource, and the seconds for
-        #: which the resource stays closed.
+        #: which nobody gets a slot of this resource.
         self._leaving: dict[str, tuple[str, float]] = {}
         self._work = asyncio.Event()
 
@@ -279,7 +279,7 @@ class PostgresRooms:
             self._leaving = leaving
             return
         rooms, shuts = zip(*leaving.values(), strict=True)
-        self._wanted.difference_update(rooms)  # a later waiter adds its room again
+        self._wanted.difference_update(rooms)  # added again below if processes still wait
         rows = await self._soon.ask(_LEAVE, ([*leaving], [*shuts]))
         if rows is None:  # try later
             self._leaving = leaving | self._leaving
@@ -288,8 +288,8 @@ class PostgresRooms:
 
 
 def name_of(what: str) -> str:
-    """Return the name by which all machines know a resource. Loopback addresses get the host name,
-    because they mean a different resource on each machine.
+    """Return the name by which all machines know a resource. The host name is added to a loopback
+    address, because the address means a different resource on each machine.
     """
     said = f"{what} on {socket.gethostname()}" if _LOOPBACK.search(what) else what
     plain = said.isascii() and said.isprintable() and not set(said) & {"@", "?"}

@@ -1,4 +1,4 @@
-"""Find the sessions of all machines by id or by an answer that they gave, or list them."""
+"""List the sessions of all machines, and find one by its id or by an answer that it gave."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ async def copy_session(
 
 
 async def bring_to_run(shared: SharedSessions, settings: Settings, kept: Kept) -> Path:
-    """Copy a session and all it follows to this machine. Return its folder. Raises SessionBusy."""
+    """Copy a session, and the earlier sessions that it follows up on, to this machine. Return the
+    session's folder. Raises SessionBusy.
+    """
     follows: str = json.loads(kept.brief)["follows"]
     for _ in range(MOST_FOLLOWED):
         before = await shared.find(follows) if follows else None
@@ -221,7 +223,9 @@ async def note_answer(settings: Settings, known: str, session_id: str) -> bool:
 
 
 async def answered_by(settings: Settings, known: str) -> str:
-    """Return the user's session for an answer hash, or "". Raises SettingsError or DiskFailed."""
+    """Return the id of the user's session that gave the answer with the hash `known`, or "". Raises
+    SettingsError or DiskFailed.
+    """
     asked = "SELECT session FROM answers WHERE owner = %s AND hash = %s"
     async with shared_sessions(settings) as shared:
         rows = await shared.database.ask(asked, (settings.owner, known))

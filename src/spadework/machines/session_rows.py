@@ -1,4 +1,4 @@
-"""Store sessions for several machines. Only the holder of a run's claim can write."""
+"""Store sessions for several machines. Only the worker that has claimed a run can write to it."""
 
 from __future__ import annotations
 
@@ -66,8 +66,9 @@ _HELD = "SELECT 1 FROM sessions WHERE id = %s AND run = %s FOR SHARE"
 
 
 class SessionClaim:
-    """A worker's claim (number `run`) to a session. `stored` and `exchanged` are the numbers of the
-    last stored event and exchange. `lost` is True after another worker takes over.
+    """A worker's claim (number `run`) to a session. `stored` is the number of the last stored
+    event, and `exchanged` that of the last stored exchange (a request and its reply). `lost` is
+    True after another worker takes over.
     """
 
     def __init__(
@@ -234,8 +235,9 @@ class Kept(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A session's position in the queue, from 1. `of` sessions wait for `workers` live workers.
-    `most_runs` is the user's limit if it delays the session, otherwise 0.
+    """A session's position `place` in the queue (from 1). `of` is the number of waiting sessions,
+    and `workers` the number of live workers. `most_runs` is the user's limit if it delays the
+    session, otherwise 0.
     """
 
     workers: int
@@ -334,7 +336,7 @@ class SharedSessions:
         await self.database.ask(_SIGNAL, (session_id, one, kind, told, session_id))
 
     async def signals(self, session_id: str, after: int) -> tuple[int, list[Signal]]:
-        """Return a session's claim count (0 if deleted) and the user's commands after `after`."""
+        """Return a session's claim count (0 if deleted) and the commands after number `after`."""
         rows = await self.database.ask(_SIGNALS, (after, session_id))
         taken = int(rows[0][0]) if rows else 0
         return taken, [Signal(*row[1:]) for row in rows if row[1] is not None]
@@ -402,7 +404,7 @@ class _Cursor(AsyncCursor[DictRow]):
 
 
 class CheckpointSaver(AsyncPostgresSaver):
-    """An atomic checkpoint saver for a held claim. Methods raise DatabaseDown or ClaimLost."""
+    """Saves a claimed session's checkpoints atomically. May raise DatabaseDown or ClaimLost."""
 
     def __init__(self, claim: SessionClaim, serde: Any) -> None:
         super().__init__(claim.database.pool, serde=serde)  # type: ignore[arg-type]

@@ -34,7 +34,9 @@ Told = Callable[[str], None]
 async def run_by_workers(
     session: Session, stop: asyncio.Event, answers: asyncio.Queue[str], notify: Told | None
 ) -> AsyncGenerator[Event, None]:
-    """Submit a session, which outlives this iterator of its events. Raises SessionError."""
+    """Submit a session to workers, and yield its events. The session continues if this iterator is
+    closed. Raises SessionError.
+    """
     settings, brief, folder = session.settings, session.brief, session.folder
     await quotas.check(settings)
     await asyncio.to_thread(make_folder, folder)

@@ -108,7 +108,7 @@ async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[No
         try:
             yield
         finally:
-            with suppress(ValueError):  # an abandoned run ends in another context
+            with suppress(ValueError):  # `reset` fails if an abandoned run ends in another context
                 SHARED.reset(token)
 
 
@@ -146,7 +146,9 @@ _TELL = (
 
 
 class SharedDayLimit(DayLimit):
-    """A user's daily spending limit on all machines, as last known if the database is down."""
+    """A user's daily spending limit for all machines together. While the database is down, the last
+    known spending of other machines counts.
+    """
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings.home)
@@ -157,12 +159,14 @@ class SharedDayLimit(DayLimit):
         self._held_elsewhere = 0.0
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return the money left for today. If `settled`, ignore what running calls reserve."""
+        """Return today's remaining money. Unless `settled`, subtract what running calls reserve."""
         left = super().free(settled=settled)
         return left if settled else left._replace(money=left.money - self._held_elsewhere)
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
-        """Report this process's spending and reservations (with `wish`), and fetch the others'."""
+        """Report this process's spending and reservations (including `wish`), and fetch the totals
+        of the other processes.
+        """
         coming = [_usual(wish, self.free())] if wish else []
         with self._lock:
             self._coming += coming
@@ -204,7 +208,9 @@ def _usual(wish: HoldRequest, free: Free) -> float:
 
 
 async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, tuple[int, str]]:
-    """Return lists newer than `known` as (version, rows). Raises SettingsError or DiskFailed."""
+    """Return the lists changed since the versions in `known`, as (version, rows) by list name.
+    Raises SettingsError or DiskFailed.
+    """
     async with shared_sessions(settings) as shared:
         from spadework.machines.database import list_news as news_of
 
@@ -212,7 +218,7 @@ async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, t
 
 
 class ListTable(ListFile[Row]):
-    """A list stored in the database. `before` is the file that holds it without a database."""
+    """A list stored in the database. Without a database, the file `before` stores it instead."""
 
     def __init__(self, url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> None:
         self._url, self._name, self._rows = url, name, rows

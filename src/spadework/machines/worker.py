@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 async def run_one(shared: SharedSessions, settings: Settings, session_id: str, worker: str) -> None:
-    """Run a session until it ends or is taken over. After a temporary fault, leave it to others."""
+    """Run a session to its end or takeover. After a temporary fault, leave it to other workers."""
     [outcome] = await asyncio.gather(
         _claim(shared, settings, session_id, worker), return_exceptions=True
     )
@@ -146,7 +146,8 @@ async def work(
     async with shared_sessions(settings) as shared:
         from spadework.machines.queue import Leaving, Queue
 
-        # Sessions that wait for a user or for admission can wait on another worker.
+        # A worker that shuts down need not wait for sessions that wait for a user or for admission,
+        # because they can wait on another worker.
         def idle() -> int:
             return admission.here().out + admission.here().queue_length
 

@@ -157,7 +157,7 @@ class _Piece(NamedTuple):
 
 
 def shorten_prompt(prompt: Prompt, chars: int) -> str:
-    """Return the user message, shortened to `chars` characters if possible (pages first)."""
+    """Return the user message, cut to `chars` characters if possible. Page texts are cut first."""
     pieces = _pieces(prompt)
     own = {kind: [n for n, piece in enumerate(pieces) if piece.kind == kind] for kind in _ORDER}
     frame = [n for n, piece in enumerate(pieces) if not piece.kind]

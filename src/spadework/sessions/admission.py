@@ -29,7 +29,9 @@ _PIDS = Path("/sys/fs/cgroup/pids.max")
 
 @dataclass
 class Stock:
-    """A system resource: the units for `each` session, units to `spare`, and any known `limit`."""
+    """A system resource. Each session needs `each` units, and `spare` units stay free. `limit`
+    returns the maximum (None: unknown or unlimited), and `used` returns the current usage.
+    """
 
     each: int
     spare: int

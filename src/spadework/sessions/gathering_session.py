@@ -127,7 +127,7 @@ class Gathering:
         asked = self._brief.question
         result = result_of_pages(self._context, asked, self.gathered, why=why, failed=failed)
         await self._records.finish(result)
-        await self._records.progressed()  # there may be no Finished event
+        await self._records.progressed()  # normally done on Finished, which may be missing
         return result
 
     def _unanswered(self) -> SearchError | None:

@@ -47,7 +47,7 @@ class DayLimit:
         await on_disk(self._exchange)
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return the money left for today, less the amounts reserved for calls unless `settled`."""
+        """Return today's remaining money. Unless `settled`, subtract what running calls reserve."""
         with self._lock:
             holds = () if settled else self._holds
             pending = sum(money for _, money in self._pending)

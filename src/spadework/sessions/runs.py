@@ -80,7 +80,7 @@ class Run:
         self._wake()
 
     async def watch(self, after: int) -> AsyncGenerator[tuple[int, Event], None]:
-        """Yield (number, event) pairs after `after`. A Notice has the previous event's number."""
+        """Yield (number, event) pairs after number `after`. A Notice repeats the last number."""
         n, noted = after, 0
         while True:
             more = self._more

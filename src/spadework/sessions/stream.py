@@ -95,7 +95,9 @@ async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) ->
 async def watch_graph(
     graph: Graph, config: RunnableConfig, context: SessionContext, records: Records, given: Any
 ) -> AsyncGenerator[Event, None]:
-    """Yield a graph's events until it ends or asks a question. Files are written before results."""
+    """Yield a graph's events until it ends or asks a question. The result's files are written
+    before Finished is yielded.
+    """
     stream = graph.astream(
         given,
         config,

@@ -156,7 +156,7 @@ class Token(Value):
 
 
 class Tokens:
-    """The access tokens of a home folder or database. Revoking all keeps the server closed."""
+    """The access tokens of a home folder or database. If all are revoked, access stays closed."""
 
     def __init__(self, home: Path, database_url: SecretStr | None = None) -> None:
         self.list: ListFile[Token] = kept_list(home / FILE, TypeAdapter(list[Token]), database_url)

@@ -118,7 +118,7 @@ class Round(Value):
 
 class Side(Value):
     """One side of a disagreement between sources, with its weight (0..1). `changed_copy` means that
-    all of its evidence comes from newer near-copies of another side's pages.
+    all of its pages are newer, changed copies of another side's pages.
     """
 
     claim: str

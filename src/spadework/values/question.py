@@ -113,7 +113,7 @@ class Plan(Value):
 
 
 class Span(Value):
-    """A range of expected values. `median` is that of earlier runs, or None if there are none."""
+    """A range of expected values. `median` is the median of earlier runs, or None without any."""
 
     low: float = 0.0
     high: float = 0.0

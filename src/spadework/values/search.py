@@ -165,7 +165,8 @@ class Evidence(Value):
     - `claim`: a model's self-contained rewording of the quote, if any.
     - `origin`: the same for all near-copies of a page, which are counted once.
     - `language`: the programming language of code.
-    - `kind`: in "cells", the first cell of a row labels the others.
+    - `kind`: "row" is a table row with column names, "cells" is a row without them, whose first
+      cell labels the others.
     - `columns`: the offset of a row's column names in the page.
     - `step`, `steps`: an item's number in its list (from 1), and the list's offset.
     """

@@ -67,7 +67,7 @@ def asks_how_many(topic: Topic) -> bool:
 def with_lists(
     plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView]
 ) -> Judgement:
-    """Add quotes of a whole list to a judgement if its topic asks for a count that none states."""
+    """Quote a whole list if the topic asks for a count that no quote in the judgement states."""
     asked, proven = asked_of(plan, topic), False
     quotes = [spot.quote for spot in judgement.spots]
     if not asks_how_many(topic) or states_count(topic, asked, quotes):

@@ -374,7 +374,7 @@ def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[
 
 
 def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterator[Shortfall]:
-    """Yield a shortfall if all web evidence is too old or undated, and one for too few domains."""
+    """Yield shortfalls if all web evidence is too old or undated, or if domains are too few."""
     web = [e for e in ledger if not e.url.startswith(_LIBRARY)]
     if not web:
         return

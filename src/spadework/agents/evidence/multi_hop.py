@@ -16,8 +16,8 @@ from spadework.values import Evidence, Recommendation, Topic
 
 #: The maximum number of names to follow, per page and in total.
 MOST_EACH, MOST_HOPS = 2, 4
-#: The bonus to a name's score for each relation word in its sentence, and the bonus for a "by" or
-#: "of" before the name.
+#: The bonus to a name's score for each relation word (such as "director") in its sentence, and the
+#: bonus for a "by" or "of" before the name.
 ROLE, LINK = 2.0, 1.0
 #: The score bonus for a name with several words, and the minimum number of characters in a name.
 MANY, LEAST_CHARS = 0.5, 3
@@ -74,7 +74,7 @@ class Trail:
     """The names (hops) to follow for a question.
     - `ahead`: hops to search for next.
     - `via`: hops already searched for.
-    - `titles`: titles of shown pages that the evidence mentions.
+    - `titles`: titles of shown pages, if the evidence contains these titles.
     - `further`: the `titles` that are not in the question.
     """
 

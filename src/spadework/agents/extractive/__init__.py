@@ -1,1 +1,1 @@
-"""Plan, judge and write without a model. The results are deterministic and quote only sources."""
+"""Plan, judge and write deterministically, without a model. Answers consist of quotes."""

@@ -173,7 +173,7 @@ class _Passage:
         return after is not None and (after.kind in _LED or self.text[after.start].islower())
 
     def _whole(self, spans: Sequence[Span], n: int, block: Block) -> tuple[Span, ...]:
-        """Return the spans of a sentence and any text it needs, or () if that cannot be quoted."""
+        """Return the spans of a sentence and the context it needs, or () if not quotable."""
         leans = n and language(self.language).needs_context(self._read(spans[n]))
         # In a script without spaces, a previous sentence shorter than LEAST_CHARS only names the
         # topic, so quote both sentences together.

@@ -123,8 +123,8 @@ class Pool:
         self.ranks = _rank_pages(shown)
 
     def pages_about(self, question: str, named: Stems) -> set[str]:
-        """Return the URLs of the pages about a module that the question names, or else of those
-        with a word stem in `named`, or else of all pages.
+        """Return the URLs of the pages about a module that the question names. If there are none,
+        return those of pages that contain a word stem from `named`, or else of all pages.
         """
         modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
         titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}
@@ -140,7 +140,8 @@ class Pool:
         holding = Counter(stem for own in self.own for stem in own & whole)
         idf = {s: math.log(1 + len(self.own) / (holding[s] + 0.5)) for s in whole}
         idf = {s: v if s in slot.words else ASIDE * v for s, v in idf.items()}
-        # Pages that list many calls have the words of almost any task.
+        # Pages that list many calls contain the words of almost any task, so these words alone
+        # prove nothing there.
         calls = (one for one in self.candidates if slot.kind == "steps" and one.call)
         listing, made = {one.shown.page.url for one in calls}, []
         for one, own, above in zip(self.candidates, self.own, self.above, strict=True):
@@ -215,7 +216,7 @@ def judge_passages(
 def _parts_first(
     ranked: list[Scored], subject: Stems, words: Stems, ranks: Mapping[str, int]
 ) -> list[Scored]:
-    """Return how-to candidates on installation, usage and pitfalls, or all if these fall short."""
+    """Return candidates on installation, usage and pitfalls, or all if these are not enough."""
     headed = [(_heads(one), one) for one in ranked]
     own = [one for (head, _), one in headed if head and head <= subject]
     own.sort(key=lambda s: s.candidate.start)
@@ -239,7 +240,7 @@ def _parts_first(
     if not uses or held_words(words, met) < words:
         return ranked
     best = max(one.score for one in ranked)
-    proven = any(one.proves for one in parts)  # the same for all parts, to keep their order
+    proven = any(one.proves for one in parts)  # one value for all, because proven ones come first
     return [replace(one, proves=proven, score=best) for one in parts]
 
 
@@ -435,7 +436,9 @@ def _unnamed(topic: Topic, opinion: Opinion) -> list[str]:
 
 
 def _unheld(word: str, missing: frozenset[str], held: frozenset[str]) -> list[str]:
-    """Return the parts of `word` covered by character pairs in `missing` but by none in `held`."""
+    """Return the parts of `word` that consist of character pairs in `missing`, excluding characters
+    that are also in a pair in `held`.
+    """
     pairs = [(word[n : n + 2], {n, n + 1}) for n in range(len(word))]
     found = {at for pair, own in pairs if pair in missing for at in own}
     found -= {at for pair, own in pairs if pair in held for at in own}

@@ -54,7 +54,7 @@ def _plan(question: Question, hits: Sequence[Hit]) -> Plan:
     complexity: Complexity = "simple" if len(topics) == 1 else "moderate"
     spoken = language(language_of(question.text) or "en")
     title = shorten_question(question.text) if is_long(question.text) else ""
-    if title and len(topics) == 1:  # the report does not repeat its title as a heading
+    if title and len(topics) == 1:  # the report omits a heading that repeats its title
         topics = (topics[0].model_copy(update={"name": title}),)
     return Plan(
         question=question.text,

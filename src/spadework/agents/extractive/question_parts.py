@@ -134,7 +134,7 @@ def read(text: str, code: str = DEFAULT) -> Asked:
 
 
 def aspects(text: str, code: str) -> list[str]:
-    """Split a question into texts to search for. In a comparison, each text names one side."""
+    """Split a question into texts to search for. For a comparison, each names only one side."""
     if among := compared(text, code):
         return [_without(text, among.sides, side) for side in among.sides]
     split = [part for part in language(code).joins.split(text) if part]

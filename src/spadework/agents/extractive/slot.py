@@ -212,8 +212,10 @@ class Slot:
 
     def _documents_task(self, one: Candidate) -> bool:
         """Return whether a documented call does the task in a how-to question.
-        - At least LEAST_HELD words of the question do not name the page. They must be in the call's
-          name and the first clause of its description, and be at least half of this clause.
+        - The task is the words of the question that do not name the page: at least LEAST_HELD
+          words.
+        - The call's name and the first clause of its description must contain the whole task.
+        - At least half of the words in this clause must belong to the task.
         - For a method, the question must name the class.
         """
         if not one.call:
@@ -229,7 +231,7 @@ class Slot:
         return enough and held_words(self.words, kind) == kind
 
     def _has_names(self, text: str) -> bool:
-        """Return whether a text has all required names. In English, "Titans" is not "Titanic"."""
+        """Return whether a text has all required names, in English exactly or with a plural "s"."""
         if self._language == DEFAULT:
             return all(
                 re.search(rf"(?<!\w){re.escape(n)}(?:e?s)?(?!\w)", text) for n in self._named

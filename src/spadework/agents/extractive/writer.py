@@ -81,8 +81,8 @@ def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
 
 
 def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
-    """Return whether a text is the content of the cited table cell `row` ("ROW · COLUMN"). If
-    `row` is "", the text must be the first cell of some row.
+    """Return whether a text is the content of the cited table cell that `row` names as "ROW ·
+    COLUMN". If `row` is "", the text must be the first cell of some row.
     """
     for e in (row for one in cited for row in rows_in(one)):
         columns = columns_of(e, cited)

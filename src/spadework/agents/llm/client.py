@@ -145,8 +145,8 @@ class Model:
         self.record = Record()
 
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
-        """Return the role's answer within `seconds`, from the fallback if its own model fails.
-        Raises ModelError if neither answers, and BudgetSpent if a limit is reached.
+        """Return the role's answer within `seconds`, from the fallback if the role's own model
+        fails. Raises ModelError if neither model answers, and BudgetSpent if a limit is reached.
         """
         until = time.monotonic() + seconds
         places = self._places(role)

@@ -122,7 +122,7 @@ class Endpoint:
                 self._do_without(lesson)
                 if last:
                     raise
-            except CutInSilence:  # the context size is now known
+            except CutInSilence:  # retry, now that the context size is known
                 if last:
                     raise
             except Overlong as lesson:
@@ -219,7 +219,7 @@ class Endpoint:
         return reply.text
 
     def _compare_counts(self, request: Request, reply: ServerReply) -> None:
-        """Learn how the server counts tokens. Raise CutInSilence if it left many tokens unread."""
+        """Learn how the server counts tokens. Raise CutInSilence if the server cut the request."""
         if reply.usage is None:
             return
         count = reply.usage[0]

@@ -39,7 +39,7 @@ class Place(NamedTuple):
 
 
 def places_of(role: Role, settings: Settings, default: str = "") -> list[Place]:
-    """Return a role's own model (or `default`), then the fallback if it is another model."""
+    """Return the models to try for a role: its own (or `default`), then any other fallback."""
     own = Place(settings.model_for(role) or default, settings.openai_base_url)
     spare = Place(settings.fallback_model, settings.fallback_base_url or settings.openai_base_url)
     return [own] if not spare.name or spare == own else [own, spare]

@@ -46,7 +46,7 @@ _STATUSES = (
 class ServerReply:
     """A server's reply.
     - `text`: the answer, if the kind is "answered" or "cut".
-    - `reason`: the server's reason for any other kind.
+    - `reason`: the server's explanation, if the kind is any other.
     - `status`, `code`: an error's HTTP status, and its code or "".
     - `after`: the number of seconds that the server asks us to wait.
     - `usage`: the numbers of input and output tokens, if known.
@@ -111,7 +111,7 @@ def error_in(data: Any, status: int) -> tuple[str, int, str] | None:
 
 
 def reply_of(message: AIMessage) -> ServerReply:
-    """Convert the message of a provider's LangChain client to a reply."""
+    """Convert a LangChain message from a provider's client to a ServerReply."""
     calls = [json.dumps(call["args"]) for call in message.tool_calls]
     calls += [call["args"] or "" for call in message.invalid_tool_calls]
     meta, told = message.response_metadata, message.usage_metadata

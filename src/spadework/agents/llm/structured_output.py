@@ -99,7 +99,7 @@ def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
 
 
 def parse_answer(text: str, answer: type[A]) -> A:
-    """Parse a whole reply, or else the last JSON value in it that fits. Raises ValidationError."""
+    """Parse a whole reply or its last JSON value that fits `answer`. Raises ValidationError."""
     try:
         return answer.model_validate_json(text)
     except ValidationError as error:
@@ -236,7 +236,7 @@ def bounded(low: float, high: float) -> Any:
 
 
 class Turn(NamedTuple):
-    """A role, and the time (`time.monotonic`) after which its answer is useless."""
+    """The role to ask, and the time (`time.monotonic`) after which an answer is useless."""
 
     role: Role
     until: float
@@ -264,7 +264,7 @@ class Message(NamedTuple):
 
 
 def as_sent(messages: list[Message], answer: type[BaseModel], rung: Method) -> list[BaseMessage]:
-    """Convert messages for LangChain. For JSON mode, add the schema to the first message."""
+    """Convert messages for LangChain. If `rung` is JSON mode, add the schema to the first."""
     from langchain_core.messages import convert_to_messages
 
     if rung == "json_mode":

@@ -120,7 +120,7 @@ class Known:
 
 
 def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
-    """Return the lowercase words of the names in `text` whose initials ("UK") appear in `there`."""
+    """Return the lowercase words of names in `text` that `there` abbreviates (such as "UK")."""
     found = set()
     for name in _NAMES.findall(text):
         short = r"\.?".join(re.findall(r"\b[A-Z]", name))
@@ -211,8 +211,8 @@ def reason_to_refuse(
 def find_unfounded(
     sentence: Sentence, cited: Sequence[Evidence], there: Sequence[Known], home: str = ""
 ) -> str:
-    """Return a note on the figures, dates and names that are not on the cited pages, or "" if
-    there are none. `home` is the report's language.
+    """Return a note on the sentence's figures, dates and names that are not on the cited pages
+    (`there`), or "" if there are none. `home` is the report's language.
     """
     if sentence.code:
         return ""
@@ -251,8 +251,8 @@ def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -
 
 
 def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -> str:
-    """Return a note for the judging model on figures, names or relations in a sentence that the
-    quotes lack, or "" if there are none. `home` is the report's language code.
+    """Return a note for the judging model on the sentence's figures, names or relations that are
+    not in the quotes, or "" if there are none. `home` is the report's language code.
     """
     if sentence.code:
         return ""
@@ -340,8 +340,8 @@ def _singular(name: str) -> str:
 
 
 def _opening_words(said: str, code: str) -> set[str]:
-    """Return the lowercase words that begin a sentence and might be names. Ignore those followed by
-    a comma or colon ("Meanwhile,"), which are rarely names.
+    """Return, in lowercase, the first words of sentences that might be names. Ignore words followed
+    by a comma or colon ("Meanwhile,"), which are rarely names.
     """
     known = language(code)
     ordinary = known.stop | known.starters | known.leans

@@ -84,8 +84,8 @@ class _Made:
     parts: list[Part] = field(default_factory=list)
 
     def goes_on(self, first: int) -> Part | None:
-        """Remove from `parts` the numbered list that a list starting at number `first` continues.
-        Return the removed list, or None if there is none. Parts after it join its last item.
+        """If a new list starting at number `first` continues a numbered list in `parts`, remove and
+        return the old list, else return None. Parts after the old list join its last item.
         """
         forms = [part.form for part in self.parts]
         if first < 2 or "steps" not in forms:
@@ -132,7 +132,7 @@ def section_of(heading: str, markdown: str) -> Section:
 
 
 def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
-    """Replace the code of `before`, a sentence of code, with that in `text`. Return () if none."""
+    """Return the code sentence `before` with the code in `text` instead, or () if there is none."""
     ids = _ids_in(text)
     code = _MARKS.sub("", text).strip("`\n")
     changes = {"text": code, "evidence_ids": ids or before.evidence_ids}
@@ -180,7 +180,7 @@ def _without_lead(text: str) -> tuple[str, str]:
 
 
 def _goes_on(before: str, after: str) -> bool:
-    if after[0] in ",;:":  # even after an abbreviation, as in "et al."
+    if after[0] in ",;:":  # true even after an abbreviation, as in "et al.,"
         return True
     return before[-1] not in _STOPS and (after[0] in ".!?)–—" or after[0].islower())
 

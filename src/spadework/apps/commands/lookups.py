@@ -37,7 +37,7 @@ def read_one(page: str, settings: Settings, level: int, *, as_json: bool) -> Non
         raise SettingsError("Say what to read: an address or a file.")
     read = asyncio.run(_read(page, settings, level))
     if as_json:
-        # Always false, because spadework's own reader reads every page.
+        # Always false, because spadework's own reader, not trafilatura, reads every page.
         facts = read.model_dump(mode="json") | {"trafilatura": False}
         say_json(json.dumps(facts, ensure_ascii=False))
     else:

@@ -198,7 +198,7 @@ class ChatRequest(BaseModel):
 
     def question(self) -> tuple[str, list[str], str]:
         """Return the user's last message, the user's earlier messages, and the assistant's last
-        answer before it. Raises Refused if the last message has no text.
+        answer before that message. Raises Refused if the last message has no text.
         """
         said = [m.words() if m.role == "user" else "" for m in self.messages]
         asked = [i for i, words in enumerate(said) if words.strip()]

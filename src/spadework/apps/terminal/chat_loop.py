@@ -107,7 +107,7 @@ class Piped:
                 rest += chunk
             over = not rest
             line, _, rest = rest.partition(b"\n")
-            with suppress(RuntimeError):  # the loop may be closed, and then nobody waits
+            with suppress(RuntimeError):  # if the loop is closed, nobody waits for lines
                 loop.call_soon_threadsafe(
                     self._lines.put_nowait, None if over else line.decode(errors="replace")
                 )

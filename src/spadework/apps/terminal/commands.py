@@ -115,7 +115,7 @@ def how_to_answer() -> str:
 
 
 def choice(options: Sequence[str], line: str) -> str | None:
-    """Return the option with the typed number (None if there is none), or other text as it is."""
+    """Return the option whose number was typed (None if there is none), or else the typed text."""
     said = one_line(line, 2_000)
     if not options or not said.rstrip(".").isdecimal():
         return said

@@ -40,7 +40,7 @@ async def events(request: Request) -> Response:
         return Response(status_code=503, headers={"Retry-After": "5"})
     named = request.headers.get("last-event-id") or request.query_params.get("after", "")
     after = whole_number(named, 0)
-    await web.learn_models()  # for the form below the report
+    await web.learn_models()  # the form below the report lists the models
     stream = _Stream(seen, session_id, request.cookies.get(csrf_cookie(request), ""))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(

@@ -187,7 +187,9 @@ def _words(status: str, found: CoverageState | None) -> str:
 
 
 def _entry(data: Listed, web: Web, workers: Set[str], held: Set[str]) -> Entry:
-    """Return a list entry, given the ids of sessions on workers and held by other processes."""
+    """Return a session's list entry. `workers` holds the ids of sessions running on workers, and
+    `held` those of sessions held by other processes.
+    """
     if data.unreadable:
         return Entry(data.id, data.unreadable, UNREADABLE, "Cannot be read")
     run = web.runs.find_running(data.id)

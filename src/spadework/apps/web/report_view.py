@@ -236,8 +236,8 @@ _TITLE = re.compile(r"\A# .*\n+")
 # number and _NUMBERED.
 _BEGINS, _NUMBERED, _ENDS = "\ufdd3", "\ufdd4", "\ufdd5"
 _SIGNS = re.compile(f"{_BEGINS}(\\d+){_NUMBERED}|{_ENDS}(\\d+){_NUMBERED}")
-#: Replaces these noncharacters in a page's own text, so that they are not mistaken for the start or
-#: end of a quote.
+#: Replaces the noncharacters above in a page's own text, so that they are not mistaken for the
+#: start or end of a quote.
 _FOREIGN = str.maketrans(dict.fromkeys((_BEGINS, _NUMBERED, _ENDS), "\ufffd"))
 #: Markdown block markers, which must stay at line starts.
 _OPENING = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+|\|[ \t]*)*")

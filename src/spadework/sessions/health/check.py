@@ -77,7 +77,9 @@ async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "
 async def run_check(
     name: str, trying: Awaitable[str | Check], seconds: float, hint: str = ""
 ) -> Check:
-    """Return the check from `trying`. Text means success, and an error or timeout means failure."""
+    """Return the check that `trying` returns. If it returns text instead, the check succeeded. If
+    it raises an error or times out, the check failed.
+    """
     found = await attempt(name, trying, seconds, hint)
     return found if isinstance(found, Check) else Check(state="works", text=found)
 

@@ -98,7 +98,9 @@ class Tally:
 
     @contextmanager
     def counted(self) -> Iterator[Callable[[Event], None]]:
-        """Yield an event counter. A run without a result is `stopped`, or `broken` by an error."""
+        """Yield a function that counts a run's events. A run without a result is counted as
+        `broken` if it raised an error, otherwise as `stopped`.
+        """
         how = "stopped"
 
         def count(event: Event) -> None:

@@ -66,7 +66,7 @@ _OVER = ("completed", "time_limited", "budget_limited")
 
 
 async def experience(home: Path) -> list[Took]:
-    """Return the amounts finished runs used, newest first, or [] if the disk is slow or fails."""
+    """Return what finished runs used, newest first, or [] if the disk is slow or fails."""
     with suppress(TimeoutError, OSError):
         async with asyncio.timeout(SECONDS):
             return await on_disk(took_before, home)

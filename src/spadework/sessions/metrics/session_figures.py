@@ -59,8 +59,8 @@ MOST_TOO_LONG = 0.05
 MOST_ERRORS = 0.10
 #: Minimum fraction of a follow-up's searches and pages that must come from a cache.
 LEAST_CACHED = 0.50
-#: The limits on fractions of requests apply only if there were at least this many requests. A
-#: search provider is skipped after as many failures.
+#: The limits on fractions of requests apply only if there were at least this many requests. After
+#: this many failures, a search provider is skipped.
 FEW = 3
 
 Alert = Literal["time", "too long", "searches", "model calls", "unknown"]

@@ -22,7 +22,7 @@ MOST_ALERTS = 50
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """All sessions' figures (newest first), the newest alerts and the count of alerted sessions."""
+    """Sessions' figures (newest first), the newest alerts, and how many sessions have alerts."""
 
     sessions: Sequence[Figures] = ()
     alerts: Sequence[str] = ()

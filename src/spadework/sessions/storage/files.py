@@ -39,7 +39,7 @@ _MOMENT, _AGAIN = 0.2, 0.02
 
 
 class Kept(BaseModel):
-    """A session file's value. It ignores unknown fields and keeps invisible characters in paths."""
+    """A session file's content. Ignores unknown fields, and keeps invisible characters in paths."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 

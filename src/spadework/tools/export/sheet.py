@@ -103,7 +103,9 @@ class Run(NamedTuple):
 
 
 class Marker(NamedTuple):
-    """A sentence's mark, opening card `card`: quotes from source `n`, or premises if `n` is 0."""
+    """A mark after a sentence, which opens card `card`. The card shows the quotes from source `n`,
+    or the premises of a conclusion if `n` is 0.
+    """
 
     n: int
     card: int

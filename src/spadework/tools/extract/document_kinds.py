@@ -167,7 +167,7 @@ def _likely(body: bytes) -> Mapping[str, float]:
         return {}
     import chardet  # Imported here because it takes 0.1 s, and most pages do not need it.
 
-    if _SHIFT not in seen:  # Markup would bias the guess towards the declared charset.
+    if _SHIFT not in seen:  # Drop markup, which would bias the guess towards the declared charset.
         seen = _MARKUP.sub(b" ", seen)
     found = chardet.detect_all(seen, ignore_threshold=True, include_encodings=_LOOKED_FOR)
     told = [(_codec(one["encoding"] or ""), one["confidence"]) for one in found]

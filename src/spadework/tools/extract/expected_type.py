@@ -67,7 +67,9 @@ _WORDS: dict[Shape, tuple[str, ...]] = {
 
 
 class Foreseen(NamedTuple):
-    """A hit's probable type, why it cannot be read or "", and a score factor from 0 to 1."""
+    """A hit's probable document type, the reason why the hit cannot be read (or ""), and a factor
+    for its score (0 to 1).
+    """
 
     shape: Shape
     refused: str = ""

@@ -254,8 +254,9 @@ def _function(node: Function, name: str, level: int) -> str:
 
 
 def entry(title: str, call: str, text: str, level: int) -> str:
-    """Return the documentation of a name, in Markdown. `call` is how to call it, or "". It stands
-    alone above the text, so that the first sentence is always quoted together with it.
+    """Return the documentation of a name, in Markdown. `call` shows how to call it, or is "". It
+    becomes a paragraph directly above `text`, so that the first sentence of `text` is always
+    quoted with it.
     """
     return blocks([write_heading(title, level), code_span(call) if call else "", text])
 

@@ -106,7 +106,7 @@ def open_index(folder: Path) -> tantivy.Index:
 
 
 def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
-    """Open an index's only writer. It begins with a dummy deletion: tantivy 0.27 can lose one."""
+    """Open an index's only writer. The first deletion is a dummy, as tantivy 0.27 may lose it."""
     writer = index.writer(heap_bytes, 1)
     writer.delete_documents_by_term("document", 0)  # matches nothing, because numbers begin at 1
     return writer
@@ -118,7 +118,7 @@ def space_signs(text: str) -> str:
 
 
 def spread(text: str) -> str:
-    """Append the text with split camel-case names, so that "async client" finds AsyncClient."""
+    """Append a copy with camel-case names split, so that "async client" finds AsyncClient."""
     apart = _CAMEL.sub(r" \g<0>", text)
     return space_signs(text if apart == text else f"{text} {apart}")
 
@@ -286,7 +286,7 @@ def needed_words(question: str) -> Words:
 
 
 def related_packages(words: Words) -> frozenset[str]:
-    """Return the packages to read in full for a question that names none."""
+    """Return the packages to read in full for a question that names no package."""
     finder = StemFinder(stem for word in words for stem in word)
     return packages_with(words, finder.find)
 

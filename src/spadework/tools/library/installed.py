@@ -116,7 +116,7 @@ def packages_with(
     """
     found: dict[str, list[list[tuple[str, ...]]]] = {}
     for place in (None, *installed_packages()):
-        with suppress(*_BROKEN):  # the build reports packages that cannot be read
+        with suppress(*_BROKEN):  # ignored here, because the build reports unreadable packages
             texts = map(find, _texts(package_at(place)))
             found[package_name(place)] = [
                 [w for w in words if text.issuperset(w)] for text in texts

@@ -43,9 +43,9 @@ class Plan:
     - `paths`: the files and folders to index, or () for the installed documentation.
     - `shelf`: the folder that contains all index folders.
     - `family`: an identifier of the sources.
-    - `state`: an identifier of their content.
+    - `state`: an identifier of the sources' content.
     - `words`: a description of the library for users.
-    - `named`: the packages to read in full (None: all). For others, only the description is read.
+    - `named`: the packages to read in full (None: all). Of others, only the description is read.
     """
 
     paths: tuple[Path, ...]
@@ -262,9 +262,9 @@ class Shelved:
         return "own" if self._plan.paths else ""
 
     async def widen(self, text: str) -> None:
-        """Read in full the packages that a text names. Until a text has named one, read the
-        packages related to the first text, or all packages if a later text has other needed
-        words. Raises SettingsError or SearchError.
+        """Read in full the packages that a text names. If no text so far has named a package, read
+        the packages related to the first text, or all packages if a later text has keywords that
+        the first lacks. Raises SettingsError or SearchError.
         """
         if self._plan.named is None:
             return
@@ -304,7 +304,7 @@ class Shelved:
     async def close(self) -> None:
         """Close the current and earlier indexes, and cancel a running build."""
         for task in filter(None, (self._building, self._widening)):
-            if task.cancel():  # A finished task may belong to an event loop that is closed.
+            if task.cancel():  # False for a finished task, whose event loop may be closed
                 await asyncio.gather(task, return_exceptions=True)
         for searcher in filter(None, (*self._former, self.searcher)):
             searcher.store.close()
@@ -319,7 +319,7 @@ class Shelved:
         except sqlite3.ProgrammingError:
             raise SearchError("The library is closed.") from None
         except DAMAGED as error:
-            async with self._lock:  # one call rebuilds it while the others wait
+            async with self._lock:  # one call rebuilds the index while the others wait
                 if self.searcher is searcher:
                     self.searcher = await self._made_anew(self._plan, error)
         try:
@@ -330,7 +330,7 @@ class Shelved:
     async def _made_anew(self, wanted: Plan, damage: Exception) -> Searcher:
         if self._anew:
             raise self._given_up() from damage
-        with suppress(FileNotFoundError):  # another process has moved it
+        with suppress(FileNotFoundError):  # another process has moved the damaged index
             aside = wanted.shelf / f".damaged-{secrets.token_hex(4)}"
             await asyncio.to_thread(wanted.folder.rename, aside)
         try:
@@ -402,8 +402,9 @@ class Library:
     @classmethod
     async def open_built(cls, paths: Sequence[Path], *, home: Path) -> tuple[str, Library | None]:
         """Open a library without building its index. Return its description, and the library or
-        None if it has no index. For folders, the index must be up to date. Raises SettingsError
-        if a path is missing or unreadable, or SearchError if the index is damaged.
+        None. It is None if there is no index, or if folders have changed since they were
+        indexed. Raises SettingsError if a path is missing or unreadable, or SearchError if the
+        index is damaged.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
         if not await asyncio.to_thread(wanted.folder.exists):
@@ -415,7 +416,9 @@ class Library:
         return wanted.words, cls(await Shelved.open(wanted, None, rebuilds=False))
 
     async def build(self, text: str = "") -> None:
-        """Build the lazy index, with packages about `text`. Raises SettingsError or SearchError."""
+        """Build the index if it is missing. Read in full the packages that are relevant to `text`.
+        Raises SettingsError or SearchError.
+        """
         if text:
             await self._index.widen(text)
         await self._index.built()

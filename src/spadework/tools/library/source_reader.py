@@ -348,7 +348,7 @@ class Reader(Generic[Source, Text]):
     lost: Callable[[Source, str], Text]
 
     def read(self, waiting: deque[Source]) -> Iterator[tuple[Source, Text]]:
-        """Yield texts in any order. If a worker dies, retry, one by one, the sources being read."""
+        """Yield texts in any order. If a worker dies, retry the sources in progress one by one."""
         under_way: dict[Future[Text], Source] = {}
         while waiting or under_way:
             try:

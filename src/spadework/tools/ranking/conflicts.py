@@ -229,7 +229,7 @@ REPEATED_WORDS, REPEATED = 8, 0.8
 UNKNOWN, SUSPECT = 0.25, 0.25
 #: If statements with the same index key have more than MOST_VALUES different values, the values are
 #: assumed to be a list and are not compared. Otherwise, each statement is compared with at most
-#: MOST_COMPARED statements for each other value.
+#: MOST_COMPARED statements per different value.
 MOST_VALUES, MOST_COMPARED = 16, 4
 MOST_VOICES = 50
 
@@ -264,7 +264,7 @@ def conflicts(
     """Return the disagreements within each topic, each with its heavier side first.
 
     - `heard`: the pages that were read, by URL.
-    - `asked`: word stems of what a factual question asks for, without its subjects.
+    - `asked`: stems of the words that say what a factual question asks for, without its subjects.
 
     Comparing stops when `late` returns True.
     """
@@ -353,7 +353,7 @@ class _Weighing:
     late: Late
 
     def weigh(self, topic: str, kind: Kind, sides: Sequence[Sequence[Evidence]]) -> Conflict:
-        """Weigh the sides (weights sum to 1) and sort them, heaviest first, changed copies last."""
+        """Weigh the sides (total 1). Sort them by weight, but put altered copies of pages last."""
         voices = [[self._voice(e.url, e.origin, plain(e.quote)) for e in side] for side in sides]
         claims = [max(own, key=lambda voice: voice.weight).said for own in voices]
         quoted = {e.url for side in sides for e in side}
@@ -381,7 +381,7 @@ class _Weighing:
         return _Voice(origin, page.weight * (SUSPECT if injection_spans(page.text) else 1.0), said)
 
     def _borne_out(self, claims: Sequence[str], kind: Kind, text: str) -> list[tuple[int, str]]:
-        """Return each sentence that supports a claim (with its index) and contradicts another."""
+        """Return (claim index, sentence) if a sentence supports a claim and contradicts another."""
         of = numbers if kind in ("number", "date") else names
         told: list[set[str]] = [of(claim) for claim in claims]
         signs = set[str]().union(*told) - set[str].intersection(*told)

@@ -58,7 +58,7 @@ class Answer(BaseModel):
 
 
 class Passing(ModelError):
-    """A transient error. Retry after `after` seconds, or with exponential backoff if it is True."""
+    """A transient error. Retry after `after` seconds, or with exponential backoff if True."""
 
     def __init__(self, message: str, *, after: bool | float = True) -> None:
         super().__init__(message)
@@ -66,7 +66,7 @@ class Passing(ModelError):
 
 
 class EndpointEmbedder:
-    """The embedding model `name` at `url` (default: OpenAI). `spend` gets requests and tokens."""
+    """The embedding model `name` at `url` (default OpenAI). `spend` records requests and tokens."""
 
     def __init__(self, name: str, url: str = "", key: str = "", *, seconds: float = 60.0) -> None:
         self.name = name

@@ -222,13 +222,13 @@ class Vectors:
         ]
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """Delete the given documents' passage locations for all models, and unused vectors."""
+        """Delete the passage locations of documents (for all models) and vectors no longer used."""
         if gone := list(numbers):
             which = "mark = ? AND number IN (SELECT value FROM json_each(?))"
             self._forget(which, (self._key[0], json.dumps(gone)))
 
     def forget_others(self, marks: Collection[str]) -> None:
-        """Delete the passage locations of indexes not in `marks`, and unused vectors."""
+        """Delete the passage locations of indexes not in `marks`, and vectors no longer used."""
         self._forget("mark NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(marks)),))
 
     def _forget(self, which: str, values: tuple[str, ...]) -> None:
@@ -286,7 +286,7 @@ def _checksum(body: str) -> int:
 
 
 def pack_vector(vector: Sequence[float]) -> bytes:
-    """Pack a vector as a float32 factor and signed bytes, within 1/254 of its largest number."""
+    """Pack a vector as a float32 factor and signed bytes (error: up to 1/254 of the maximum)."""
     import numpy as np
 
     numbers = np.asarray(vector, np.float32)

@@ -86,7 +86,7 @@ class Connection:
             raise
 
     async def close(self) -> None:
-        """Close the connection and end its process, and wait for both even if cancelled."""
+        """Close the connection and end the server's process. Wait for both, even if cancelled."""
         cancelled: asyncio.CancelledError | None = None
         self._drop(self._ready)
         cut = asyncio.get_running_loop().call_later(CLOSE_SECONDS, lambda: self._cut(self._tasks))

@@ -54,7 +54,7 @@ class Provider(Protocol):
 
 @runtime_checkable
 class Placed(Protocol):
-    """A provider at the address `where`, which is "" if only this machine uses the provider."""
+    """A provider with its address in `where` ("" if only this machine uses the provider)."""
 
     where: str
 

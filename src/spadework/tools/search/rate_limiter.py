@@ -128,7 +128,7 @@ class RateLimiter:
         self._paused = 0.0
         self._paused_till = ""
         #: `_spacing` is the number of seconds between searches, which increases when a search is
-        #: refused. `_slowed` is the time of its last increase.
+        #: refused. `_slowed` is the time when `_spacing` last increased.
         self._spacing = self._slowed = 0.0
 
     def pause(self, seconds: float) -> None:
@@ -297,7 +297,7 @@ RATE_LIMITERS = RateLimiters()
 
 
 def limit_of(name: str, asked: Mapping[str, tuple[float, int]]) -> Limit | None:
-    """Return a provider's limit (None: unlimited). `asked` gives searches (per second, at once)."""
+    """Return a provider's limit, if any. `asked` maps names to searches (per second, at once)."""
     if name in asked:
         return Limit.per_second(*asked[name])
     return None if name in UNLIMITED else LIMITS.get(name, DEFAULT)

@@ -129,7 +129,7 @@ class Recording:
         self.new += 1
 
     async def _newest(self, rows: list[Row]) -> list[Row]:
-        """Return the rows of the session's last process, which repeated the failed requests."""
+        """Keep only the rows of the session's last process, because it repeated failed requests."""
         if len(rows) < 2:
             return rows
         opened = await self._rows.opened_before(rows[-1].number)

@@ -118,7 +118,7 @@ class Exchanges:
         self._room = MOST_BYTES
 
     async def measure(self) -> None:
-        """Count the bodies that are already stored toward MOST_BYTES."""
+        """Subtract the size of the stored bodies from the space left under MOST_BYTES."""
         self._room -= await self._rows.size()
 
     async def rows(self, key: str) -> list[Row]:
@@ -126,7 +126,7 @@ class Exchanges:
         return [await self._row(found) for found in await self._rows.exchanges(key)]
 
     async def settled(self, key: str) -> Row | None:
-        """Return a key's last success or final failure, or None if it has none or a damaged row."""
+        """Return a key's last success or final failure. None: it has none, or a row is damaged."""
         try:
             rows = [row for row in await self.rows(key) if _is_settled(row)]
         except Damaged:

@@ -167,8 +167,9 @@ class Journal:
             await self._put(Request("paid", ""), Tape(), None, bill)
 
     async def noted(self, kind: str, key: Any, *, before: bool = False) -> Any:
-        """Return the value that `note` recorded, or None if there is none. A replay reads the
-        recording. Other runs read this session's journal, but only if `before` is true.
+        """Return the value that `note` recorded, or None if there is none. A replay looks in the
+        recording. Other runs look in this session's journal if `before` is true, or else return
+        None.
         """
         if self.recording is not None:
             return await self.recording.noted(Request(kind, key))
@@ -264,7 +265,9 @@ Write = Callable[[bytes], Awaitable[None]]
 
 
 class Record:
-    """A run's events, in memory and unwatched without `write`. `clock` gives the run's seconds."""
+    """A run's events. Without `write`, they stay in memory and are not queued for watchers. `clock`
+    returns the run time in seconds.
+    """
 
     def __init__(self, write: Write | None = None) -> None:
         self._write = write

@@ -110,7 +110,7 @@ class JournalRows(ABC):
         return [data for (data,) in await self.ask(asked, kind)]
 
     async def opened_before(self, number: int) -> int:
-        """Return the row number of the last process start before row `number`, or 0 if none."""
+        """Return the number of the last row before `number` that records a process start, or 0."""
         [(opened,)] = await self.ask(_OPENED, number)
         return int(opened)
 
@@ -177,7 +177,7 @@ def claim_on(session_id: str) -> Claim | None:
 
 
 async def keep_file(path: Path, data: bytes) -> None:
-    """Write a file in a session's subfolder, also for other machines if the session is claimed."""
+    """Write a file in a session's subfolder. For a claimed session, other machines get it too."""
     if claim := claim_on(path.parent.parent.name):
         await claim.keep_file(f"{path.parent.name}/{path.name}", data)
     await on_disk(write_atomically, path, data)

@@ -31,8 +31,8 @@ _AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label", "expletiv
 
 @dataclass(frozen=True)
 class Talk:
-    """Patterns for small talk and for filler words (`fill`). `about` is the reply to the opening of
-    a conversation, and `welcome` the reply to its closing.
+    """Patterns for small talk and for filler words (`fill`). `about` is the reply to a greeting,
+    and `welcome` the reply to thanks or a goodbye.
     """
 
     opens: re.Pattern[str]
@@ -79,14 +79,14 @@ class Language:
     dimensions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     says_what: re.Pattern[str] = _NEVER  # text after the subject of a definition ("is a")
     latest: re.Pattern[str] = _NEVER  # a request for news
-    leans: frozenset[str] = frozenset()  # openings of sentences that need the previous one
+    leans: frozenset[str] = frozenset()  # starts of sentences that need context, such as "however"
     pronouns: frozenset[str] = frozenset()  # pronouns that may stand for a subject mentioned before
     which: re.Pattern[str] = _NEVER  # words before the noun that is asked for ("which")
     polar: re.Pattern[str] = _NEVER  # start of a yes/no question
     excludes: re.Pattern[str] = _NEVER  # a word before something to exclude ("outside")
     ranks: re.Pattern[str] = _NEVER  # a rank beside a superlative, as in "second largest"
     expletive: re.Pattern[str] = _NEVER  # a pronoun without a referent, as in "it is true that"
-    joins: re.Pattern[str] = _NEVER  # text between the parts of a question
+    joins: re.Pattern[str] = _NEVER  # text between two questions, such as "and" before "how"
     compares: frozenset[str] = frozenset()  # words of a request for a comparison
     defines: str = ""  # template for asking what something is
     sides: tuple[re.Pattern[str], ...] = ()
@@ -98,15 +98,15 @@ class Language:
     taken_up: Mapping[str, str] = field(default_factory=dict)  # pronoun → article ("er" → "der")
     last_verb: re.Pattern[str] = _NEVER  # a question that ends with its verb
     goes_on: re.Pattern[str] = _NEVER  # start of a follow-up question
-    relation: re.Pattern[str] = _NEVER  # a thing described by its relation to another
+    relation: re.Pattern[str] = _NEVER  # words that state a relation, such as "Anna's brother"
     linked: re.Pattern[str] = _NEVER  # text before the name of a related person or thing ("by")
     demonym: re.Pattern[str] = _NEVER  # an adjective of nationality, such as "French"
     request: re.Pattern[str] = _NEVER  # start of a request, such as "please summarize"
     label: re.Pattern[str] = _NEVER  # a heading such as "Abstract:" within a text
-    form: re.Pattern[str] = _NEVER  # requirements on the answer's form
+    form: re.Pattern[str] = _NEVER  # requirements on the answer's form ("in plain words")
     other_side: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
-    )  # stem of a relation → stems of the opposite relation
+    )  # stem of a relation → stems of the opposite relation ("husband" → "wife")
     #: Maps each type of change to a pattern for requests to change a text in this way.
     revises: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     tongues: Mapping[str, str] = field(default_factory=dict)  # language name → code

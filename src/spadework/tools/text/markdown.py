@@ -28,7 +28,7 @@ _FIRST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|1[.)])[ \t]+\S")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of whole lines, `markdown[start:end]`. `language` is a code fence's, or else ""."""
+    """A block of whole lines, `markdown[start:end]`. `language` is that of a code fence, or ""."""
 
     kind: Kind
     start: int

@@ -62,8 +62,8 @@ def _introduces(markdown: str, block: Block) -> bool:
 
 def pieces(markdown: str, block: Block, most: int, taken: int = 0) -> Iterator[tuple[int, int]]:
     """Split a block into pieces of at most `most` characters, and yield their spans. Code and
-    tables stay whole. `taken` lowers the limit for the first piece, unless it is more than half
-    of `most`.
+    tables stay whole. The limit for the first piece is lower by `taken`, unless `taken` is more
+    than half of `most`.
     """
     start, end = block.start, block.end
     room = most - taken if taken <= most // 2 else most

@@ -251,7 +251,9 @@ class Table:
 
 @lru_cache(maxsize=64)
 def tables_of(text: str, code: str) -> tuple[Table, ...]:
-    """Return a text's tables without totals. Omit those with no header, or a row longer than it."""
+    """Return a text's tables, without rows of totals. Omit tables that have no header, or a row
+    with more cells than the header.
+    """
     made, above = [], paths(headings(text))
     for block in blocks(text):
         header = header_of(text, block) if block.kind == "table" else None
@@ -267,7 +269,7 @@ def tables_of(text: str, code: str) -> tuple[Table, ...]:
 
 
 def _without_totals(rows: Sequence[Row], code: str) -> Sequence[Row]:
-    """Return the rows without a final row of totals, or () if the last row might be totals."""
+    """Drop a final row of totals. Return () if it is unclear whether the last row has totals."""
     if not rows:
         return rows
     *others, (_, last) = rows

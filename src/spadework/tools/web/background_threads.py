@@ -48,7 +48,7 @@ if hasattr(os, "register_at_fork"):
 async def aside(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `work` in a thread and return its result. Cancellation and exit do not wait for it."""
     outcome: Future[T] = Future()
-    outcome.set_running_or_notify_cancel()  # a cancelled future would reject its result
+    outcome.set_running_or_notify_cancel()  # prevents cancellation, which would reject its result
     begin(partial(settle, outcome, partial(work, *args, **kwargs)))
     return await asyncio.wrap_future(outcome)
 

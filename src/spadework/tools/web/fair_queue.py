@@ -169,7 +169,7 @@ class Opening(NamedTuple):
 
 @dataclass
 class Visit:
-    """A slot for one request. `shut` makes every machine wait that many seconds before the next."""
+    """A slot for one request. After it, all machines wait `shut` seconds before the next."""
 
     shut: float = 0.0
 

@@ -129,7 +129,7 @@ ALTER TABLE sessions ADD COLUMN most_runs integer NOT NULL DEFAULT 0;
 """
 #: Functions that assign a resource's slots while the resource's row in `rooms` is locked. A free
 #: slot goes to the waiting user who holds the fewest slots of the resource, and to that user's
-#: session with the fewest.
+#: waiting session with the fewest slots.
 _PLACES = """
 CREATE FUNCTION call_in(room text, own text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

@@ -19,7 +19,9 @@ _WRITTEN = {"text/x-rst": "rst", "text/plain": "text"}
 
 
 def answer_of(body: bytes, what: str) -> Mapping[str, Any]:
-    """Parse a response as a JSON object. Raises Unreadable, which says `what` was expected."""
+    """Parse a response as a JSON object. Raises Unreadable if it is not one. The error message uses
+    the noun `what`.
+    """
     try:
         found = json.loads(decode(body, "utf-8"))
     except (ValueError, RecursionError):
@@ -36,7 +38,7 @@ def part(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def words(answer: Mapping[str, Any], name: str) -> str:
-    """Return the field `name` (for an object, its name, type or URL) as one line, or ""."""
+    """Return the field `name` as one line, or "". If it is an object, use its name, type or URL."""
     found = answer.get(name)
     if isinstance(found, dict):
         found = found.get("name") or found.get("type") or found.get("url")
