@@ -92,7 +92,7 @@ class Backend(Protocol):
         return {}
 
     def list_table(self, url: str, name: str, rows: Any, before: Path) -> Any:
-        """Return the list `name` in the database at `url`. Without one, `before` holds the list."""
+        """Return the database's list `name`. `before` is the file used if there is no database."""
         raise LookupError(_NONE)
 
     def day_limit(self, settings: Settings) -> Any:

@@ -217,7 +217,8 @@ class Budget(Deadline):
         #: The amounts reserved for rewriting weak parts of the report.
         self._again: dict[Limit, float] = {}
         #: Amounts spent before writing began, by calls that may use the writing reserve, such as
-        #: the model test. They reduce the reserve, so that enough is left for judging.
+        #: the model test. The reserve is a share of the limit minus these amounts, so that enough
+        #: is left for judging.
         self.early: dict[Limit, float] = {}
 
     @classmethod
@@ -348,7 +349,7 @@ class Budget(Deadline):
 
     def free(self, *, closing: bool = False, settled: bool = False) -> Free:
         """Return what a call may reserve. With `closing`, include what is reserved for writing.
-        With `settled`, ignore running calls.
+        With `settled`, ignore what running calls have reserved.
         """
         under_way = () if settled else self._holds
         tokens = self._open("tokens", closing=closing) - self.spent("tokens")
@@ -382,7 +383,7 @@ class Budget(Deadline):
         return float(getattr(self.used, _FIELD[limit]) or 0)
 
     def ended_by(self) -> str:
-        """Return the first limit (such as "time") down to its writing reserve, or "" if none is."""
+        """Return the first limit with only its writing reserve left (such as "time"), or ""."""
         if self.reckoned("plan") <= 0:
             return "time"
         return next((p for p in _LIMITS if 0 < self.spent(p) >= self._open(p)), "")

@@ -103,7 +103,7 @@ class Deadline:
         return max(0.0, self.seconds_left() - self._reserve_seconds)
 
     def closing_seconds(self) -> float:
-        """Return the seconds since the run had to begin to finish its report, or 0 before that."""
+        """Return how many seconds ago the run had to start finishing its report (0 if not yet)."""
         return max(0.0, self.elapsed() - (self.seconds - self._reserve_seconds))
 
     @property
@@ -116,7 +116,7 @@ class Deadline:
         return share if self.written is None else min(share, AGAIN * self.written)
 
     def phase(self, *phases: Phase) -> float:
-        """Return the seconds for these phases together, leaving later phases their shares."""
+        """Return how many seconds these phases may take, leaving later phases their shares."""
         return self.seconds if self.replayed is not None else self.reckoned(*phases)
 
     def step(self, *phases: Phase, least: float) -> float:

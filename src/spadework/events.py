@@ -36,7 +36,7 @@ class Timed(Value):
 
     #: Fields that identify the event's subject, if any.
     about: ClassVar[tuple[str, ...]] = ()
-    #: The event type that `key` contains, if it is not the event's own type.
+    #: The event type to use in `key` instead of the event's own type, or "" to use its own.
     thing: ClassVar[str] = ""
 
     v: int = 0
@@ -96,7 +96,7 @@ class Notice(Timed):
     text: str
 
 
-class Asked(Timed, extra="ignore"):  # Interrupts also hold a form for chat clients.
+class Asked(Timed, extra="ignore"):  # Ignore an interrupt's extra keys, meant for chat clients.
     """A question to the user about what they mean (`clarify`) or whether the plan is right
     (`approve`).
 

@@ -94,7 +94,7 @@ class SessionContext:
     examines: bool | None = None
     #: The model that judges, set once it has passed its test.
     judging: Model | None = None
-    #: True if the model failed its test, so that fixed rules judge instead.
+    #: True if the model failed its test. Fixed rules then judge instead.
     unfit: bool = False
     #: True if the graph must close this context.
     owned_by_graph: bool = False
@@ -249,7 +249,7 @@ class SessionContext:
         await self.note_searching("start")
 
     async def note_searching(self, at: str = "") -> None:
-        """Update the list of what is searched. `at` names the point in the run, for replays."""
+        """Update `searching`, the descriptions of open providers. `at` is the step, for replays."""
 
         async def now() -> tuple[str, ...]:
             return tuple(one.describes for one in (*self.search.providers, *self.stand_ins.opened))

@@ -26,7 +26,7 @@ _PAIR = 2
 
 
 class _Place(NamedTuple):
-    """An evidence entry's place in a page. `columns` is the offset of its table's column names."""
+    """A span to quote as evidence. `columns` is where its table's column names begin, or None."""
 
     start: int
     end: int
@@ -97,7 +97,7 @@ def _untaken(place: _Place, own: Sequence[tuple[int, int]], text: PageText) -> _
 
 
 def split_quote(text: PageText, spot: Spot) -> list[_Place]:
-    """Split a quote into places for evidence entries. Its claim goes to the best match."""
+    """Split a quote into spans. Attach the quote's claim to the span that matches it best."""
     found, places = pieces(text, spot.start, spot.end), list[_Place]()
     for n, (start, end, block) in enumerate(found):
         said = text[start:end]
@@ -146,8 +146,8 @@ def pieces(text: PageText, start: int, end: int) -> list[tuple[int, int, Block]]
 def parts_of(
     text: PageText, block: Block, span: tuple[int, int], *, together: bool = False
 ) -> list[tuple[int, int, EvidenceKind]]:
-    """Return the spans and kinds of a quote's evidence entries. A table yields its column names and
-    each row, or all rows as one if `together`.
+    """Return the span and kind of each evidence entry for a quote. A quoted table gives one entry
+    for its column names and one for each row, or one for all rows if `together`.
     """
     if block.kind != "table":
         return [(*span, _KIND_OF.get(block.kind, "text"))]

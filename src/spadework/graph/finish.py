@@ -55,7 +55,7 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: 
 def _reason_to_stop(state: ResearchState, budget: Budget, settings: Settings, price: float) -> str:
     rounds = state["rounds"]
     if state.get("review"):
-        # The round that the editor asks for is always the last.
+        # No other round follows the one that the editor requested.
         before = state.get("stopped_by", "")
         return "iterations" if before == "coverage" else before
     if budget.refused or budget.reckoned("plan") <= 0:

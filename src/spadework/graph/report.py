@@ -38,13 +38,13 @@ MOST_UNREAD = 10
 #: Maximum number of unread hits listed if some pages were read.
 MOST_BESIDE = 4
 UNREAD_CHARS = 300
-#: Maximum number of reasons in the sentence that no page could be read. The list of unread hits
-#: gives each hit's own reason.
+#: The sentence "None of the … pages that were tried could be read" gives at most this many reasons.
+#: The list of unread hits gives the reason for each hit.
 MOST_REASONS = 3
 
 
 class Unreached(NamedTuple):
-    """A sentence about an unreachable model, provider or pages, and the problems that it covers."""
+    """A sentence that says what could not be reached, and the problems that it covers."""
 
     said: str
     problems: tuple[Problem, ...]

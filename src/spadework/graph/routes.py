@@ -251,7 +251,7 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
 def _queries_unasked(
     topic: Topic, state: ResearchState, asked: set[tuple[str, tuple[str, ...]]], load: Workload
 ) -> tuple[Query, ...]:
-    """Return the topic's unsent queries, or all if all its web pages come from earlier runs."""
+    """Return a topic's unsent queries, or all queries if only earlier runs read its web pages."""
     pages = [
         page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages
     ]

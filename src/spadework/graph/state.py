@@ -82,7 +82,7 @@ class ResearchState(TypedDict, total=False):
     attachments: list[str]
     session_id: Required[str]
     #: The id of the last session opened in this graph thread. A run that starts with this id in
-    #: `session_id` gets a new one.
+    #: `session_id` gets a new id.
     opened: str
     follows: str
     earlier: list[str]

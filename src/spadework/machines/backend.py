@@ -129,7 +129,7 @@ Row = TypeVar("Row", bound=Value)
 
 
 def list_table(url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> ListTable[Row]:
-    """Return the list `name` in the database at `url`. Without one, `before` holds the list."""
+    """Return the database's list `name`. `before` is the file used if there is no database."""
     return ListTable(url, name, rows, before)
 
 

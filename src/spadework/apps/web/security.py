@@ -70,7 +70,7 @@ class Proxies:
 
     @classmethod
     def of(cls, settings: Settings) -> Proxies:
-        """Return the trusted proxies. Raises SettingsError if a user header is set without them."""
+        """Return the trusted proxies. Raises SettingsError if only a user header is set."""
         networks = networks_of(settings.trusted_proxies)
         if settings.user_header and not networks:
             raise SettingsError(

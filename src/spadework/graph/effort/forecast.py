@@ -71,7 +71,7 @@ def forecast(
     count, more = len(plan.topics), settings.iterations - 1
     searches = sum(len(task.queries) for task in tasks) * len(providers)
     load = workload(plan, settings, model=model)
-    # The search before planning is not among the tasks.
+    # The tasks do not include the search made before planning, so it is counted here.
     looked = len(providers) if model and settings.effort != "quick" else 0
     gap_searches = looked + more * count * load.gap_queries * len(providers)
     pages = pages_of(tasks)
@@ -143,7 +143,7 @@ def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
         "assessor": (judged * (PROMPT_TOKENS + shown), judged * ASSESSMENT_TOKENS[of]),
         "writer": (sections * (PROMPT_TOKENS + told), sections * SECTION_TOKENS[of]),
     }
-    if of:  # A verifier is called only if rules cannot check the whole report.
+    if of:  # The low estimate assumes that rules can check the whole report.
         made["verifier"] = (PROMPT_TOKENS + sections * told, ANSWERS["verifier"])
     if asked := JUDGED[settings.effort] if of or settings.effort == "deep" else 0:
         seen = shown if settings.effort == "deep" else HITS_TOKENS

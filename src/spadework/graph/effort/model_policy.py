@@ -29,7 +29,7 @@ EXAMINATION_TOKENS = 4_000
 
 
 def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) -> bool:
-    """Return whether the budget allows `looks` calls to screen hits, besides the answer's calls."""
+    """Return whether enough for an answer is left after `looks` calls to screen hits."""
     budget = context.budget
     if budget.limits.calls - budget.spent("calls") - looks < tasks + topics + 3:
         return False
@@ -37,8 +37,8 @@ def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) 
 
 
 def payable(context: SessionContext, *, closing: bool = False) -> float:
-    """Return how many tokens are left and affordable at the assessor's price. Of the running
-    calls, only a model test is deducted.
+    """Return how many more tokens the run may use and can pay for at the assessor's price. Running
+    calls are ignored, except a model test, whose tokens are deducted.
     """
     free = context.budget.free(closing=closing, settled=True)
     examining = context.examination is not None and not context.examination.done()

@@ -56,8 +56,8 @@ DEEP_TIMES_ALONE = 20
 
 class Workload(NamedTuple):
     """One worker's maximum queries and pages. With `broad`, a page that several workers read in the
-    first round counts for only one of them. With `reads_on`, workers on open topics also read
-    hits left over from earlier searches.
+    first round counts towards only one worker's maximum. With `reads_on`, workers on open topics
+    also read hits left over from earlier searches.
     """
 
     queries: int

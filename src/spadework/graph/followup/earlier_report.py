@@ -106,7 +106,7 @@ def as_it_was(before: Earlier) -> dict[str, Any]:
 
 
 def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, Any]:
-    """Return the state updates for a follow-up, as one topic that existing evidence covers."""
+    """Return the state updates that answer a follow-up from existing evidence, as one topic."""
     made = plan(Question(text=asked), [])
     name = turn.heading or asked
     topic = made.topics[0].model_copy(update={"name": name, "question": asked})
@@ -128,13 +128,13 @@ def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, A
 
 
 def found_for_it(before: Earlier, state: ResearchState) -> list[Evidence]:
-    """Return the evidence in use that does not come from the earlier report."""
+    """Return the evidence used (see `proofs`) that does not come from the earlier report."""
     known = {e.id for e in before.evidence}
     return [e for e in proofs(state) if e.id not in known]
 
 
 def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
-    """Merge the plans, coverage (with all evidence) and shortfalls of a report and follow-up."""
+    """Merge the plan, coverage and shortfalls of a follow-up with those of the earlier report."""
     new = state["plan"]
     names = {topic.name for topic in before.plan.topics}
     more = [topic for topic in new.topics if topic.name not in names]

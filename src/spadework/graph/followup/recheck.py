@@ -32,8 +32,8 @@ MOST_NEAR = 8
 
 @dataclass(frozen=True)
 class Base:
-    """A report before a change. `places` maps a changed heading to its old section's index. With
-    `better`, a rewritten section must not lose sentences.
+    """A report before a change. `places` maps a section's new heading to the section's old index.
+    With `better`, a rewritten section must not have fewer sentences.
     """
 
     sections: Sequence[Section]
@@ -213,8 +213,9 @@ def _was_found(point: Weakness, fresh: Sequence[Evidence]) -> bool:
 def _home(
     entry: Evidence, review: Review, sections: Sequence[Section], ledger: Sequence[Evidence]
 ) -> str:
-    """Return the heading of the section where an evidence entry belongs. This is the one that
-    `review` names, or else the one that cites its topic most, or "".
+    """Return the heading of the section where an evidence entry belongs: the one that `review`
+    names for the entry's topic, or else the one that most often cites evidence on that topic, or
+    "".
     """
     for point in review.weaknesses:
         if point.query and point.section and point.topic == entry.topic:

@@ -79,7 +79,7 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     proofs = [e for e in before.evidence if e.id in turn.proofs]
     if turn.kind == "known" and not all(e.content_hash in texts for e in proofs):
         return {**told, "turn": Turn(kind="new"), "before": None}
-    if turn.kind != "form":  # For a new form, the notice comes after the change.
+    if turn.kind != "form":  # `revised` sends the notice about a new form.
         emit(Notice(text=_NOTICES[turn.kind]))
     if turn.kind == "known":
         meant = turn.question or (asked if context.model else in_context(question))

@@ -106,7 +106,7 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
         back = old is not None and (no_better(found, old) if by_code else not new)
         if old and back:
             # Keep the topic's earlier coverage. If rules judged the topic because a model call
-            # failed, add the quotes that they found.
+            # failed, add the quotes that the rules found.
             wanted = judgement.recommendations or old.recommendations
             more = found.evidence_ids if context.judging and not found.near else ()
             ids = tuple(dict.fromkeys([*old.evidence_ids, *more]))

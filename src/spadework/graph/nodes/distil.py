@@ -41,7 +41,7 @@ class Looked(NamedTuple):
 
 
 async def readable(model: Model, room: int, seconds: float, share: int = 1) -> int:
-    """Return how many tokens each of `share` calls can read in time, from LEAST_ROOM to `room`."""
+    """Return how many tokens, LEAST_ROOM to `room`, each of `share` calls can read in time."""
     speed = await model.speed("assessor")
     most = int(READING_SHARE * seconds * speed / max(1, share)) if speed else room
     return max(LEAST_ROOM, min(room, most))
@@ -248,7 +248,7 @@ def _index(cuts: Sequence[Cut]) -> Bm25:
 def _apart(
     found: Mapping[str, Sequence[Passage]], shared: float
 ) -> Mapping[str, Sequence[Passage]]:
-    """Drop a topic's passages that fit another better and score under `shared` times its best."""
+    """Drop passages that fit another topic better, if below `shared` times their topic's best."""
     best = {name: max((p.score for p in of), default=0.0) for name, of in found.items()}
     nearest: dict[tuple[str, int], float] = {}
     for name, passages in found.items():

@@ -19,7 +19,7 @@ from spadework.values import Query, Review, Section, Task, Weakness
 
 async def review_report(context: SessionContext, state: ResearchState) -> dict[str, Any]:
     """Return the editor's review and the tasks of an extra round. After that round, return the
-    review's outcome.
+    review with the outcome of each of its points.
     """
     before = state.get("review")
     if before:
@@ -90,8 +90,8 @@ def _too_late(context: SessionContext, state: ResearchState) -> str:
 
 
 def _tasks(context: SessionContext, state: ResearchState, points: Sequence[Weakness]) -> list[Task]:
-    """Return a task for each topic that the editor wants searched. The editor's reasons become
-    points to cover.
+    """Return a task for each topic that the editor wants searched. The weaknesses that the editor
+    found become points that the topic must cover.
     """
     wanted: dict[str, list[Weakness]] = defaultdict(list)
     for point in points:

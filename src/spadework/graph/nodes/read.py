@@ -63,7 +63,7 @@ async def read_pages(
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
     if not wanted:  # All are other workers' pages. They must count, or none would be read.
         wanted, taken = len(chosen), frozenset()
-    # Record which pages were given up, because a replay cannot tell which of them were late.
+    # Record which pages were given up, because a replay cannot tell which pages were late.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     given_up: dict[str, str] = await context.journal.noted("given up", key) or {}
     ends: dict[str, Outcome[Hit, Page]] = {}

@@ -74,9 +74,9 @@ def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[s
 
 @dataclass(frozen=True)
 class Check:
-    """How to check sections within `seconds`. `thorough` allows repairs, and `summed` a summary.
-    `known` holds findings to reuse, and `names` the names that all code samples share.
-    `asked_on` is the run's start date (YYYY-MM-DD).
+    """How to check sections within `seconds`. `thorough` allows repairs, and `summed` allows a
+    summary. `known` holds findings to reuse, and `names` holds names (such as file names) that
+    all code samples share. `asked_on` is the run's start date (YYYY-MM-DD).
     """
 
     seconds: float
@@ -206,7 +206,7 @@ async def summed_up(
 ) -> tuple[Section, list[Problem]]:
     """Return a summary of verified sections (empty if none is needed or the model fails), and the
     problems. `first` is the outline's short answer, which replaces the summary if all of it
-    passed.
+    passed verification.
     """
     proven = first and all(
         finding.holds and finding != UNCHECKED for each in first for finding in each.findings

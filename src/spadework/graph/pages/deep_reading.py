@@ -47,7 +47,7 @@ Place = tuple[str, int, int]
 async def in_shares(
     context: SessionContext, state: ResearchState, topics: Sequence[Topic], seconds: float
 ) -> Looked | None:
-    """Read the first round's pages and judge topics in several calls, or return None to use one."""
+    """Read and judge the first round's pages in several calls, or return None if not needed."""
     model = context.judging
     first = max(task.round for task in state["tasks"]) == min(t.round for t in state["tasks"])
     if model is None or not context.deep or not first:
