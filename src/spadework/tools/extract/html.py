@@ -79,9 +79,9 @@ def parsed(html: str, url: str) -> ParsedPage:
 
 
 def extract(html: str | bytes, url: str) -> Extracted:
-    """Return a page's content as Markdown, empty if the page needs scripts to show it. If the page
-    was cut, the last line says how much is missing. Raises Unreadable if `html` is not a page,
-    or TooLarge if no part of it can be read.
+    """Return a page's content as Markdown, which is empty if only scripts can show the content. If
+    the page was cut, the last line says how much is missing. Raises Unreadable if `html` is not
+    a page, or TooLarge if the page was cut before any readable text.
     """
     page = parsed(as_html(decode(html) if isinstance(html, bytes) else html), url)
     if page.left_out and not page.blocks:

@@ -136,7 +136,7 @@ def _cell(text: str) -> str:
 
 
 def not_shown(count: int, what: str, *, more: bool = False) -> str:
-    """Return "… 5 further rows are not shown.", or "" for 0. With `more`, it says "5 or more"."""
+    """Return a line like "… 5 further rows are not shown.", or "" for 0. `more`: "5 or more"."""
     if count < 1:
         return ""
     one = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")

@@ -1,5 +1,5 @@
-"""Write two-dimensional notation on one line: `10^6`, `x_1`, `√x`, `2 1/2`, `1984[4]`. Dropping
-the markup would run digits together.
+"""Write two-dimensional notation on one line: `10^6`, `x_1`, `√x`, `2 1/2`, `1984[4]`. If only the
+markup were dropped, digits would run together: a superscript 6 after 10 would give 106.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _with_fractions(runs: list[tuple[str, Place]]) -> list[tuple[str, Place]]:
 
 
 def written(base: str, text: str, following: str, place: Place) -> str:
-    """Format `text` for its position or role (`place`), without running digits together."""
+    """Format the `text` between `base` and `following` as `place` says, keeping digits apart."""
     core = text.strip()
     if place == Place.LEVEL or not core:
         return text

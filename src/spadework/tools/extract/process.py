@@ -74,7 +74,7 @@ def refusal_reply(error: FetchError) -> dict[str, Any]:
 
 
 def split_reply(reply: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """Return a reply without its text, and the text as bytes: JSON parsing would block threads."""
+    """Return a reply without its text, and the text as bytes: long JSON would block threads."""
     if "found" not in reply:
         return reply, b""
     found = dict(reply["found"])
@@ -148,7 +148,7 @@ else:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _signal_when_closed(pipe: int, *, on: bool) -> None:
-        """Set whether closing a pipe kills this process. Never use this on a pipe that it reads."""
+        """Set whether closing a pipe kills this process, which must not read from that pipe."""
         if hasattr(fcntl, "F_SETOWN"):
             fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
             flags = fcntl.fcntl(pipe, fcntl.F_GETFL)
@@ -261,7 +261,7 @@ class Process:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    if process.returncode is None:  # After the process has ended, its id may belong to another one.
+    if process.returncode is None:  # Once it has ended, another process may have its id.
         kill_group(process)
 
 
@@ -318,7 +318,7 @@ async def _ask(process: Process, request: dict[str, Any], body: bytes) -> dict[s
     try:
         reply = await aside(process.ask, request, body)
     except BaseException:
-        # Unfinished work would delay the next document.
+        # Kill the process, because unfinished work would delay the next document.
         process.kill()
         # Also end the process here, because `ask` does not end it if the reply has just arrived.
         begin(process.end)

@@ -30,7 +30,7 @@ GRACE = 1.0
 
 
 def main() -> None:
-    """Answer requests until the pipe closes or memory exceeds SPENT, discarding library output."""
+    """Answer requests until the pipe closes or memory exceeds SPENT. Discard libraries' output."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):

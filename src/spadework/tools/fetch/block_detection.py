@@ -63,7 +63,7 @@ _WALLS = {
             r"|at least) (?:18|21)\b",
     }.items()
 }
-#: Patterns used only for texts of at most FEW_CHARS characters.
+#: Patterns of access walls that are used only for texts of at most FEW_CHARS characters.
 _LOOSE = {
     name: re.compile(pattern)
     for name, pattern in {

@@ -52,7 +52,7 @@ class Fetched:
 
 
 def ended_in(error: FetchError, attempts: Sequence[Attempt]) -> FetchError:
-    """Return the error with `attempts` set. The last attempt's `reason` is the error's message."""
+    """Return the error with `attempts`. Its message becomes the `reason` of the last attempt."""
     last = [attempt.model_copy(update={"reason": str(error)}) for attempt in attempts[-1:]]
     error.attempts = (*attempts[:-1], *last)
     return error
@@ -177,7 +177,7 @@ _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, OSError)
 
 @dataclass(frozen=True)
 class Answer:
-    """A response with a body only below status 300, `stale` if cached and the server is down."""
+    """A response. Its body is empty from status 300 on. `stale`: cached, as the server is down."""
 
     url: str
     status: int

@@ -264,7 +264,7 @@ class Pool(httpcore.AsyncConnectionPool):
 
 class _Connection(httpcore.AsyncHTTPConnection):
     def has_expired(self) -> bool:
-        """Return True if it has expired or if unread bytes might forge the next response."""
+        """Return True if the connection expired, or if unread bytes may forge the next response."""
         # Httpcore has no public API for the parser's state.
         parser = getattr(self._connection, "_h11_state", None)
         return super().has_expired() or (

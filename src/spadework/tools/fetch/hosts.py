@@ -284,7 +284,7 @@ class Robots:
 
 
 async def _among_all(host: str, delay: float, deadline: float) -> None:
-    """Wait in a host's queue for all machines. Raises TooSoon if the turn is after `deadline`."""
+    """Wait in a host's queue, shared by all machines. Raises TooSoon if it outlasts `deadline`."""
     clock = asyncio.get_running_loop().time
 
     def check(opening: Opening) -> None:

@@ -252,8 +252,8 @@ def _preconditions(state: hishel.CacheMiss | hishel.NeedRevalidation) -> dict[st
 
 
 def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
-    """Return `state` or, if it invalidates old entries, the first later state that does not.
-    Storing the new copy overwrites old entries anyway.
+    """Return `state`, or the first state after it that does not invalidate old entries. They need
+    no invalidation, because storing the new copy overwrites them.
     """
     while isinstance(state, hishel.InvalidateEntries):
         state = state.next_state

@@ -134,8 +134,8 @@ class _Pool(Generic[C, R]):
         return self._limits.wanted - len(self._came)
 
     def start(self) -> Iterator[C]:
-        """Start and yield candidates until one runs per missing page, plus a replacement for each
-        slow one. Never run more than two per missing page.
+        """Start and yield candidates until one runs for each missing result, plus a replacement for
+        each slow candidate. Never run more than two for each missing result.
         """
         now = self._clock()
         slow = sum(now >= moment for moment in self._slow_at.values())
@@ -151,8 +151,8 @@ class _Pool(Generic[C, R]):
 
     def _next(self, places: int, now: float) -> C | None:
         """Remove and return the best waiting candidate whose group is below its limit, or return
-        None. `places` is the number of free slots. Keep one for each better candidate whose
-        group will probably be free soon.
+        None. `places` is the number of free slots. Keep one slot for each better candidate whose
+        group will probably be below its limit soon.
         """
         busy = Counter(self._group(candidate) for candidate in self.running.values())
         quick = {self._group(self.running[task]) for task, at in self._slow_at.items() if now < at}

@@ -229,7 +229,7 @@ class Reader:
         if level >= BROWSER:
             try:
                 return await self._in_browser(url, trip)
-            except Unreadable:  # some of the host's URLs are files, not pages
+            except Unreadable:  # the URL may be a file, which a browser cannot show
                 if self._web.min_level >= BROWSER:
                     raise
         try:

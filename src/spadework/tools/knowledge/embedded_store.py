@@ -173,8 +173,8 @@ def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
 
 
 T = TypeVar("T")
-#: Maximum numbers of passages to retrieve that contain any of the question's terms, that contain
-#: all its needed terms, and that are about a subject it names.
+#: Maximum numbers of passages to retrieve: passages with any of the question's terms, passages with
+#: all its needed terms, and passages about a subject that the question names.
 _PROPOSED = 40, 20, 10
 #: When a term's rarity is computed, the store is assumed to hold this many additional passages
 #: without the term. Otherwise, the main words of a small store would count as common.

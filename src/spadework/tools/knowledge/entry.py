@@ -48,8 +48,8 @@ class Entry:
 @dataclass(frozen=True)
 class Recalled:
     """A page that matches a question. `passages` are its matching spans, merged and in order.
-    `share` is the weighted fraction (0 to 1) of the question's needed terms that its title and
-    best passage contain. It is reduced if the question has very few such terms.
+    `share` is the weighted fraction (0 to 1) of the question's needed terms that occur in the
+    page's title or best passage. It is reduced if the question has very few such terms.
     """
 
     entry: Entry
@@ -161,7 +161,7 @@ ASPECTS = 0.6
 
 
 def fresh_since(queries: Sequence[Query], now: datetime | None = None) -> datetime | None:
-    """Return the earliest fetch time fresh enough for all queries, or None to fetch pages again."""
+    """Return the earliest fetch time fresh enough for all queries, or None: use no stored page."""
     wanted: set[Freshness] = {freshness_of(query) for query in queries}
     days: dict[Freshness, float] = {"any": KEPT_DAYS, "recent": RECENT_HOURS / 24, "now": 0.0}
     allowed = min((days[freshness] for freshness in wanted), default=0.0)

@@ -42,7 +42,7 @@ def answer(
     limit: int,
     near: Sequence[Near] = (),
 ) -> list[Recalled]:
-    """Return up to `limit` matches among `known`, best first. `weights` maps terms to rarity."""
+    """Return up to `limit` matching pages of `known`, best first. `weights` holds term rarity."""
     documents = {number: document(entry) for number, entry in known.items()}
     there = with_near([match for match in matches if match.number in known], near, documents)
     spans: dict[int, list[tuple[int, int]]] = {}
@@ -88,7 +88,7 @@ class PassageIndex:
             return False
 
     def write(self, entries: Iterable[tuple[int, Entry]], gone: Iterable[int] = ()) -> None:
-        """Index pages by number and delete those in `gone`, in one commit."""
+        """In one commit, delete the pages numbered in `gone` and index `entries` by number."""
         private_folder(self.folder)
         writer = open_writer(open_index(self.folder), _HEAP_BYTES)
         dropped = tantivy.Query.term_set_query(schema(), "document", list(gone))

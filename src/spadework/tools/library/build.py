@@ -185,7 +185,7 @@ class StoreWriter:
             self._writer.add_document(entry)
 
     def finish(self) -> None:
-        """Count the uses of the names that documents define, and complete the index folder."""
+        """Count how often the names defined in each document are used, and complete the folder."""
         self._note_uses()
         self.commit()
         self._db.execute("commit")
@@ -385,7 +385,7 @@ def _tell(**said: Any) -> None:
 
 
 def _keep_output() -> None:
-    """Redirect descriptor 1 to the null device, so that workers do not keep our output open."""
+    """Redirect file descriptor 1 to the null device, so that workers do not keep stdout open."""
     sys.stdout = os.fdopen(os.dup(1), "w")
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), 1)

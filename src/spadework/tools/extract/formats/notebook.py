@@ -30,7 +30,7 @@ def extract_notebook(body: bytes, url: str) -> Extracted:
     language = _of(_of(_of(book, "metadata"), "language_info"), "name")
     language = language if isinstance(language, str) else ""
     shown = [part for cell in cells[:MAX_CELLS] for part in _cell(cell, language, url)]
-    # A code line that starts with # is not a heading.
+    # Skip code blocks, because a code line that starts with # is not a heading.
     lines = [line for part in shown if not part.startswith("```") for line in part.split("\n")]
     title = next((line.lstrip("# ") for line in lines if line.startswith("# ")), "")
     markdown = blocks([*shown, not_shown(len(cells) - MAX_CELLS, "cells")])

@@ -90,7 +90,7 @@ class Styles:
 
 
 def by_name(style: Style, name: str) -> Style:
-    """Return `style`, changed as a Word style's name implies. Heading names are always English."""
+    """Return `style` with what a Word style's name implies. Heading names are always English."""
     if found := _HEADING.match(name):
         return replace(style, level=int(found[1]))
     if name.lower() == "title":

@@ -11,8 +11,8 @@ from spadework.tools.extract.xml import Element, attribute, child, tag
 #: Invisible operators and spaces.
 _UNSEEN = dict.fromkeys(map(ord, "\u2061\u2062\u2063\u2064\u200b\u2060"))
 _ATOM = re.compile(r"[\w.,\u221e'\u2032!%°]*")
-#: A word, superscript or subscript at the end of a text. Without a space, a following letter would
-#: seem to be part of it.
+#: A word, superscript or subscript at the end of a text. A space is added after it, because a
+#: following letter would seem to be part of it.
 _WORD_ENDS = re.compile(r"[^\W\d_]{2,}$|[_^]\w*$")
 _WORD_BEGINS = re.compile(r"[^\W\d_]{2}")
 _DEEPEST = 60

@@ -143,7 +143,7 @@ class _Document:
                 merged[column] = (rows - 1, shown) if rows > 1 else (0, "")
 
     def _cells(self, row: Element, merged: dict[int, tuple[int, str]]) -> list[str]:
-        """Return a row's cells. `merged` maps a merged cell's columns to its (rows left, text)."""
+        """Return a row's cells. `merged` maps columns of merged cells to (rows left, text)."""
         found: list[str] = []
         filled = 0
         for cell in row:

@@ -55,7 +55,7 @@ _FAULTS = (
 
 @contextmanager
 def whole(what: str) -> Iterator[None]:
-    """Convert errors about damaged or locked archives to Unreadable. `what` names the file."""
+    """Raise Unreadable if the archive is damaged or has a password. `what` names the file."""
     try:
         yield
     except FetchError:
@@ -84,7 +84,7 @@ def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
 
 
 class Package:
-    """The parts of a zip file (`what` in errors). `main` is an Office file's main part, or ""."""
+    """The parts of a zip file, named `what` in errors. `main`: an Office file's main part or ""."""
 
     def __init__(self, body: bytes, what: str) -> None:
         self.what = what
@@ -160,7 +160,7 @@ class Package:
 
 
 def described(said: Mapping[str, str], markdown: str, *, title: str = "", kind: str) -> Extracted:
-    """Return Markdown with Dublin Core metadata. `title` is used if the metadata has no title."""
+    """Return Markdown with the Dublin Core metadata `said`. `title` is used if it has no title."""
     return Extracted(
         title=said.get("title") or title,
         markdown=markdown,

@@ -20,7 +20,8 @@ _to_text: Any = striprtf.rtf_to_text  # striprtf has no type hints.
 MAX_BYTES = 20_000_000
 
 _PICTURE = re.compile(rb"(?<=\\pict)[^{}]{1000,}(?=})")
-#: Field marks are removed, because striprtf searches for them in quadratic time.
+#: The control word of RTF fields. It is removed, because striprtf searches for it in quadratic
+#: time.
 _FIELD = re.compile(r"\\field(?![a-z])")
 #: A superscript or subscript, up to its end mark or group end.
 _SCRIPT = re.compile(

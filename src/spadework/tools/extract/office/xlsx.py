@@ -162,7 +162,7 @@ def lapse(seconds: float) -> str:
 
 
 def spread(rows: Iterable[tuple[int, list[str]]], merged: Iterable[Range]) -> Iterator[list[str]]:
-    """Yield a sheet's rows, repeating merged cells (but not a title alone in its first row)."""
+    """Yield a sheet's rows, repeating merged cells. A lone cell is not repeated in its own row."""
     coming = sorted(merged, key=lambda found: found.top, reverse=True)
     said: list[tuple[Range, str]] = []
     for at, cells in rows:

@@ -137,7 +137,7 @@ class Sums:
 
 
 def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: list[float]) -> Frame:
-    """Return the element with the best expected F1 if taken as the content. Inner ones win ties."""
+    """Return the element that gives the best expected F1 as the content. Inner ones win ties."""
     likely = Sums([block.chars * chance for block, chance in zip(blocks, chances, strict=True)])
     expected = likely.of(0, len(blocks)) + 1e-9
     best, found = -1.0, frames[0]
@@ -150,7 +150,7 @@ def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: li
 
 
 def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:
-    """Group indices of blocks with equal kinds and ancestor kinds. `frames` lists parents first."""
+    """Group the indices of blocks of equal kind and ancestry. `frames` lists parents first."""
     numbered: dict[tuple[int, tuple[str, ...]], int] = {}
     makes: dict[Frame, int] = {}
     for frame in frames:

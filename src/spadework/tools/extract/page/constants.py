@@ -44,14 +44,14 @@ BARS = {"article": 1.3, "documentation": 1.0}
 LEVELLED = 0.5
 #: On pages with at most this many blocks, everything outside boilerplate elements is content.
 FEW_BLOCKS = 4
-#: If no h1 heading is among the content blocks, the last h1 above the first content block with at
-#: least this many characters is added as the title.
+#: If no h1 heading is among the content blocks, the last h1 above the first long content block is
+#: added as the title. A block with at least this many characters is long.
 TITLED_CHARS = 120
-#: A definition list is kept whole if its definitions average at least DEFINED_CHARS characters,
-#: and the list's mean probability exceeds DEFINED times the page's threshold.
+#: A definition list is kept whole if its definitions have at least DEFINED_CHARS characters on
+#: average, and if its mean probability of being content exceeds DEFINED times the page's threshold.
 DEFINED_CHARS, DEFINED = 40, 0.8
-#: A page longer than SMALL_PAGE_BYTES counts as empty if its expected content has fewer characters
-#: than this.
+#: A page longer than SMALL_PAGE_BYTES counts as empty if the expected length of its content is less
+#: than this many characters.
 LIKELY_CHARS = 100
 #: If the scorer finds no content in HTML of at most this length, all text outside boilerplate
 #: elements is content.

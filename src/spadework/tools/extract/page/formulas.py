@@ -24,8 +24,8 @@ _INLINE = frozenset(
     ("a", "abbr", "b", "bdi", "cite", "code", "dfn", "em", "font", "i", "kbd", "mark", "q", "s",
      "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var")
 )  # fmt: skip
-#: Neighboring text is searched for in at most _STEPS steps through the element tree. At most _NEAR
-#: characters of it are used.
+#: The text beside an element is searched for in at most _STEPS steps through the element tree. At
+#: most _NEAR characters of the text are used.
 _STEPS, _NEAR = 8, 40
 _MOST_MARK = 12
 
@@ -72,9 +72,8 @@ def _unstack(node: LexborNode) -> None:
 
 
 def _write_equation(rule: LexborNode) -> None:
-    """Replace a fraction, whose bar is the element `rule`, with one line of text, if a one-row
-    table lays out the formula. Once no fraction bar is left in the table, replace it with text
-    too.
+    """Write the fraction with the bar `rule` on one line, if its formula is laid out as a one-row
+    table. If that was the table's last fraction bar, replace the table with text too.
     """
     line = rule.parent if rule.tag == "td" else rule
     if line is None or line.parent is None:

@@ -233,7 +233,7 @@ class Line:
             self.text(text)
 
     def line_break(self) -> bool:
-        """Add a line break, or return True if there is one already: two would end the paragraph."""
+        """Add a line break. If there is one already, return True: the paragraph must end."""
         if not self.parts:
             return False
         if self.parts[-1] == "\n":

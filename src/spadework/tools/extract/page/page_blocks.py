@@ -13,7 +13,7 @@ from spadework.tools.extract.page.inline_markup import NUMBERS
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """A block-level element with blocks `start:end`, and the URL of a figure's only `image`."""
+    """A block-level element around blocks `start:end`. `image`: URL of a figure's only image."""
 
     parent: Frame | None
     tag: str
@@ -189,7 +189,7 @@ def assemble(blocks: Sequence[Block]) -> str:
 
 
 def _inside(block: Block) -> tuple[Item, ...]:
-    """Return the list items and quotations that prefix `block`. Items with headings add none."""
+    """Return the list items and quotations whose prefixes `block` gets. Skip loose list items."""
     shown = (item for item in block.inside if item.marker == "> " or not item.loose)
     return tuple(item for item in shown if item.marker != "> " or block.kind not in _SET_APART)
 

@@ -24,8 +24,9 @@ WIDE_GAP = 1.2
 #: A gap between columns counts as a gutter only if at least this many lines have it at the same
 #: position.
 LEAST_LINES = 4
-#: A gap counts as a gutter only if the shorter text beside it has a median length of at least this
-#: many characters. Shorter texts are table values.
+#: A gap counts as a gutter only if the texts beside it are long enough: in each line, the shorter
+#: of the two is measured, and the median must be at least this many characters. Shorter texts are
+#: table values.
 LEAST_LETTERS = 20
 
 #: A superscript or subscript is less than SMALL times as high as normal letters. It is offset

@@ -39,8 +39,8 @@ DOTS = 200 / 72
 #: A page with text counts as scanned if it has at most FEW_LETTERS characters, and one picture
 #: covers at least the fraction MOST_OF_PAGE of the page.
 FEW_LETTERS, MOST_OF_PAGE = 150, 0.5
-#: A scanned line gets its page's median font size if its own size differs from it by less than this
-#: fraction.
+#: If a scanned line's font size differs from its page's median font size by less than this fraction
+#: of the median, the line gets the median size.
 ALIKE = 0.35
 
 
@@ -309,8 +309,8 @@ def _lines(text_page: Any) -> list[list[Line]]:
 
 
 def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]:
-    """Return `cells` (lines split even at narrow gaps), replacing each line outside tables with the
-    line of `found` that starts at the same position.
+    """Return `cells`, whose lines are split even at narrow gaps. Replace each line outside tables
+    with the line of `found` at the same position, which is split only at wide gaps.
     """
 
     def place(line: list[Line]) -> tuple[float, float]:

@@ -77,7 +77,7 @@ def _replaced(
 def _split(
     line: list[Line], across: list[float], down: list[float]
 ) -> tuple[list[Line], list[Line]]:
-    """Return a line's parts inside and outside a table. Raises _Unproven if one crosses a side."""
+    """Return a line's parts inside and outside a table. Raises _Unproven if one spans an edge."""
     inside = [part for part in line if _stands_in(part, across, down)]
     if any(part.left < across[0] - NEAR or part.right > across[-1] + NEAR for part in inside):
         raise _Unproven
@@ -153,7 +153,7 @@ def _stands_in(line: Line, across: list[float], down: list[float]) -> bool:
 def _band(
     grid: _Grid, words: list[Line], across: list[float], bottom: float, top: float
 ) -> list[list[str]]:
-    """Return the rows from `bottom` to `top`. Raises _Unproven if a word crosses a cell border."""
+    """Return the table rows between two heights. Raises _Unproven if a word crosses a border."""
     found = [word for word in words if bottom <= word.bottom + word.size / 2 < top]
     lines = _in_lines(found)
     cells = [_cells(grid, line, across, (bottom + top) / 2) for line in lines]

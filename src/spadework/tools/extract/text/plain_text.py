@@ -176,13 +176,13 @@ def extract_delimited(text: str, url: str) -> Extracted:
 
 
 def _agreement(text: str, sign: str) -> int:
-    """Split the first rows at `sign`. Return how many have the most common cell count above 1."""
+    """Split the first rows at `sign`. Return how many agree on one number of cells (2 or more)."""
     widths = Counter(len(row) for row in islice(_Rows(text, sign), _SAMPLE) if row)
     return max((count for width, count in widths.items() if width > 1), default=0)
 
 
 class _Rows:
-    """The rows of delimited data. Reading stops at a row that cannot be parsed: see `damage`."""
+    """The rows of delimited data. If one cannot be parsed, reading stops and `damage` says why."""
 
     def __init__(self, text: str, sign: str) -> None:
         self.damage = ""

@@ -116,7 +116,7 @@ class Request:
 
     @property
     def tunnel(self) -> bool:
-        """True if all later bytes pass unchanged, as for TLS or WebSockets."""
+        """True if the request opens a tunnel, through which all bytes pass unchanged."""
         return self.method == "CONNECT"
 
     @property
@@ -150,7 +150,7 @@ def parse_request(head: bytes) -> Request:
 
 
 def answer_head(head: bytes) -> bytes:
-    """Return the browser's response head. A 407 becomes 403, as only this proxy may send 407."""
+    """Return a server's response head for the browser. 407 becomes 403: only we may send 407."""
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     if first[8:13].strip() == b"407":
         first = b"HTTP/1.1 403 Forbidden"

@@ -55,9 +55,9 @@ CONTEXT: dict[str, Any] = {
 
 @asynccontextmanager
 async def authenticate_proxy(devtools: CDPSession, permission: Permission) -> AsyncIterator[None]:
-    """Authenticate a context to the proxy during its first visit. Only requests for documents are
-    paused, until `empty_context` is called. Playwright's own method would pause every request
-    and disable the cache.
+    """Authenticate a browser context to the proxy during its first visit. Until `empty_context` is
+    called, only requests for documents are paused. Playwright's own method would pause every
+    request and disable the cache.
     """
     given = {"response": "ProvideCredentials"}
     given |= {"username": permission.user, "password": permission.password}
@@ -112,7 +112,7 @@ async def empty_context(
 async def renew_page(
     context: BrowserContext, page: Page, devtools: CDPSession
 ) -> tuple[Page, CDPSession]:
-    """Give an emptied context a new page, process and cache, in half the time of a new context."""
+    """Give an emptied context a new page, process and cache. A new context takes twice as long."""
     await devtools.send("Network.clearBrowserCache")
     fresh = await context.new_page()
     await page.close()
