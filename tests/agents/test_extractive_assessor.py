@@ -622,3 +622,15 @@ def test_a_documented_call_answers_only_the_whole_task(question: str, covered: b
     if covered:
         assert quotes(found)[0].startswith(("`ferrolite.springs.coil(", "`RadioDial.turn("))
         assert {spot.page.title for spot in found.spots} == {found.spots[0].page.title}
+
+
+def test_of_the_passage_about_a_call_the_sentences_stay_in_order() -> None:
+    call = "`ferrolite.springs.coil(wire)`\n\nCoil a rusty spring around its axle."
+    text = f"{call} The wire may be new.\n\nAfter that, the spring is oiled with rusty care."
+    documented = page("ferrolite", text)
+    elsewhere = replace(page("ferrolite", "A rusty spring needs an axle of iron."), start=2_000)
+    found = judged("How do I coil a rusty spring around an axle?", documented, elsewhere)
+    told = [quote.partition(". ")[0] for quote in quotes(found)]
+    assert found.covered
+    assert told[0].startswith("`ferrolite.springs.coil(wire)`")
+    assert [text.index(quote) for quote in told] == sorted(text.index(quote) for quote in told)

@@ -75,10 +75,14 @@ class Candidate:
         return "\n".join([self.page_name, shown.page.title, shown.heading, self.lead, *columns])
 
     @property
+    def module(self) -> str:
+        """The page's title up to its first colon, which names the module in documentation."""
+        return self.shown.page.title.partition(":")[0].strip()
+
+    @property
     def page_name(self) -> str:
         """The candidate's site and module, such as "python-3.11.7 shelve"."""
-        page = self.shown.page
-        return f"{domain_of(page.url)} {page.title.partition(':')[0]}"
+        return f"{domain_of(self.shown.page.url)} {self.module}"
 
     @property
     def call(self) -> tuple[str, str] | None:

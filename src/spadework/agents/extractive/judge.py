@@ -127,11 +127,11 @@ class Pool:
         return those of pages that contain a word stem from `named`, or else of all pages.
         """
         modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
-        titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}
-        asked = {u for u, t in titles.items() if t.partition(":")[0].strip().casefold() in modules}
+        pages = {one.shown.page.url: one.module.casefold() for one in self.candidates}
+        asked = {url for url, module in pages.items() if module in modules}
         words = zip(self.candidates, self.own, self.above, strict=True)
         about = {one.shown.page.url for one, own, above in words if named & (own | above)}
-        return asked or about or {*titles}
+        return asked or about or {*pages}
 
     def ranked(self, slot: Slot, whole: Stems, naming: set[str]) -> list[Scored]:
         """Return the candidates for an aspect, best first. Use only the pages with URLs in
@@ -171,6 +171,10 @@ class Pool:
 
 def _page(one: Scored) -> str:
     return one.candidate.shown.page.content_hash
+
+
+def _passage(one: Scored) -> tuple[str, int]:
+    return _page(one), one.candidate.shown.start
 
 
 def _own_text(one: Candidate) -> str:
@@ -249,7 +253,7 @@ def _headed(one: Scored) -> str:
 
 
 def _heads(one: Scored) -> tuple[Stems, Stems]:
-    head, code = one.candidate.shown.page.title.partition(":")[0], one.candidate.language
+    head, code = one.candidate.module, one.candidate.language
     return stems(head, code), stems(head.partition(".")[0], code)
 
 
@@ -283,12 +287,16 @@ def choose(
 
 def _may_follow(one: Scored, chosen: Sequence[Scored], slot: Slot) -> bool:
     if (best := chosen[0]).proves:
-        if slot.kind == "steps" and best.candidate.call:
-            return one.proves or _page(one) == _page(best)
+        if _is_documented(best, slot):
+            return one.proves or _passage(one) == _passage(best)
         whole = best.candidate.kind == "list" or slot.kind == "definition"
         return one.proves if whole else one.fits or slot.kind not in VALUES
-    passages = {(_page(s), s.candidate.shown.start) for s in chosen}
-    return len(passages) < MOST_PASSAGES or (_page(one), one.candidate.shown.start) in passages
+    passages = set(map(_passage, chosen))
+    return len(passages) < MOST_PASSAGES or _passage(one) in passages
+
+
+def _is_documented(best: Scored, slot: Slot) -> bool:
+    return slot.kind == "steps" and best.proves and best.candidate.call is not None
 
 
 def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
@@ -301,8 +309,11 @@ def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
 
 def _in_lists(chosen: Sequence[Scored], slot: Slot) -> list[Scored]:
     """Group the chosen items of each list or table. The items stay in page order. If a number, date
-    or name is asked for, the best item comes first.
+    or name is asked for, the best item comes first. The sentences about a documented call also stay
+    in page order.
     """
+    if chosen and _is_documented(chosen[0], slot):
+        return sorted(chosen, key=lambda s: 0 if s.proves else s.candidate.start)
     places = [
         (_page(s), s.candidate.block if s.candidate.kind in ("item", "row") else s.candidate.spans)
         for s in chosen

@@ -26,7 +26,7 @@ from spadework.tools.text.facts import (
 )
 from spadework.tools.text.language import DEFAULT, language
 from spadework.tools.text.sentences import is_ended, sentences
-from spadework.tools.text.terms import terms
+from spadework.tools.text.terms import split_camel_case, terms
 
 Stems = frozenset[str]
 
@@ -59,8 +59,8 @@ _EXTREMES = frozenset(("largest", "smallest"))
 #: Kinds of answers that a sentence or table row can give, but a list cannot.
 VALUES = ("number", "date", "name", "definition")
 _WORDS = re.compile(r"[^\W_]+")
-#: Boundaries between the words of a name in code, and the end of a sentence's first clause.
-_IN_NAMES, _CLAUSE_END = re.compile(r"(?<=[a-z])(?=[A-Z])|_"), re.compile(r"[,(;:]|\.\s")
+#: The end of a sentence's first clause.
+_CLAUSE_END = re.compile(r"[,(;:]|\.\s")
 #: Chinese and Japanese question words, and patterns for hiragana and pairs of Han characters.
 _ASKING = re.compile("[什甚啥何哪谁誰几幾多怎]|いつ|いく|だれ|どこ|どれ|なぜ")
 _ENDING, _HAN = re.compile("[\u3041-\u309f]+"), re.compile("[\u3400-\u9fff]{2}")
@@ -175,8 +175,8 @@ class Slot:
             return False
         if not self.words or not self._asks or self._is_denied(one):
             return False
-        if self.kind == "steps" and one.call:
-            return self._documents_task(one)
+        if self.kind == "steps" and (call := one.call):
+            return self._documents_task(one, *call)
         near = above if one.kind == "list" else own | above
         missing = self.words - held_words(self.words, near)
         own_share = len(held_words(self.words, own)) / len(self.words)
@@ -189,7 +189,7 @@ class Slot:
         """Return whether a candidate that covers the question also states the answer.
         - A definition must begin with what it defines.
         - The introduction of a list must contain all words of the question.
-        - A documented call must do the whole task.
+        - Only a documented call states how to do something.
         - A value must share a sentence with the words of the question.
         """
         if self.kind == "items":
@@ -198,7 +198,7 @@ class Slot:
         if one.kind != "text":
             return False
         if self.kind == "steps":
-            return self._documents_task(one)
+            return one.call is not None
         if self.kind == "definition":
             first = terms(_before_verb(one.text, self._says_what), one.language)
             most = len(self.words) + BESIDE_SUBJECT
@@ -210,7 +210,7 @@ class Slot:
         said = (stems(one.text[a:b], one.language) | named for a, b in sentences(one.text))
         return any(held_words(self.words, each) == self.words for each in said)
 
-    def _documents_task(self, one: Candidate) -> bool:
+    def _documents_task(self, one: Candidate, name: str, described: str) -> bool:
         """Return whether a documented call does the task in a how-to question.
         - The task is the words of the question that do not name the page: at least LEAST_HELD
           words.
@@ -218,10 +218,7 @@ class Slot:
         - At least half of the words in this clause must belong to the task.
         - For a method, the question must name the class.
         """
-        if not one.call:
-            return False
-        (name, described), code = one.call, one.language
-        owner, _, name = _IN_NAMES.sub(" ", name).rpartition(".")
+        code, (owner, _, name) = one.language, split_camel_case(name).rpartition(".")
         task = self.words - held_words(self.words, stems(one.page_name, code))
         first = stems(_CLAUSE_END.split(described)[0], code)
         kind = stems(owner, code) if owner[:1].isupper() else Stems()

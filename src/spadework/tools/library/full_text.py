@@ -18,13 +18,11 @@ from spadework.tools.library.installed import packages_with
 from spadework.tools.library.source_reader import KINDS
 from spadework.tools.ranking.query_operators import Only
 from spadework.tools.ranking.relevance import query_terms
+from spadework.tools.text.terms import split_camel_case
 
 #: Patterns for terms such as .NET, C++ and C#. For speed, they begin with the symbol.
 _DOT_FIRST = re.compile(r"\.(?<![\w.]\.)[A-Za-z]{2,}\b")
 _SIGNS_LAST = (re.compile(r"\+\+(?!\w)"), re.compile(r"#(?!\w)"))
-#: A capital letter that starts a word inside a name. For speed, the pattern matches the letter
-#: before it checks the letters around it.
-_CAMEL = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
 #: Characters of scripts that are written without spaces. Each is indexed as a word.
 _UNSPACED = re.compile(
     r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ffff])"
@@ -119,7 +117,7 @@ def space_signs(text: str) -> str:
 
 def spread(text: str) -> str:
     """Append a copy with camel-case names split, so that "async client" finds AsyncClient."""
-    apart = _CAMEL.sub(r" \g<0>", text)
+    apart = split_camel_case(text)
     return space_signs(text if apart == text else f"{text} {apart}")
 
 

@@ -52,6 +52,16 @@ def _is_joined(text: str, at: int) -> bool:
     return left.isdigit() and right in ".," and text[at + 1 : at + 2].isdigit()
 
 
+#: A capital letter that starts a word inside a name. For speed, the pattern matches the letter
+#: before it checks the letters around it.
+_CAMEL = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
+
+
+def split_camel_case(text: str) -> str:
+    """Put spaces between the words of camel-case names, so that "AsyncClient" is two words."""
+    return _CAMEL.sub(r" \g<0>", text)
+
+
 _APART = re.compile(r"(?<=\d)(?:[⁺⁻]?[⁰¹²³⁴-⁹]+|[₊₋]?[₀-₉]+|[¼-¾⅐-⅞↉])")
 #: A word, such as `c++` or `gpt-5`. Underscores split names into words.
 _PLAIN = re.compile(r"[^\W_](?:[^\W_]|['’-](?=[^\W_]))*[+#]*")
