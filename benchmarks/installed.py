@@ -1,5 +1,5 @@
 """Whether the documentation that is installed with Python answers what is asked of it:
-`python benchmarks/installed.py DATA [--half dev|test] [--show] [--reports]`.
+`python benchmarks/installed.py DATA [--half dev|test] [--show] [--reports|--everyday]`.
 
 DATA holds `web/sites/python`, the pages of Python's manual, which the library does not hold: it
 reads docstrings. The manual's first sentences of functions that tell what to do ("Read a TOML
@@ -13,6 +13,9 @@ Python": the same shares, of all hits those that stay, and the packages that are
 module, and in another module. Printed are the reports that name the function with its arguments,
 those that do so in the first FIRST_CHARS characters, those that are called answers, and of these
 the ones that name it. A report on another module should not be called an answer.
+
+`--everyday` asks 50 everyday how-tos (`everyday.jsonl`). Printed are the reports that hold a name
+that does the task, those that do so in the first FIRST_CHARS characters, and the claims.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
+import json
 import random
 import re
 from collections.abc import Collection, Iterator
@@ -36,6 +40,7 @@ from spadework.tools.library.library import Library
 
 #: Questions of a module, hits that are looked at, and the words that a question has.
 MOST, FIRST = 2, 5
+EVERYDAY = Path(__file__).with_name("everyday.jsonl")
 #: The characters of a report in which its answer should stand.
 FIRST_CHARS = 500
 LEAST_WORDS, MOST_WORDS = 4, 14
@@ -143,6 +148,22 @@ async def reports(options: argparse.Namespace) -> None:
         )
 
 
+async def everyday(options: argparse.Namespace) -> None:
+    """Ask the everyday how-tos, and print the figures."""
+    rows = [json.loads(line) for line in EVERYDAY.read_text(encoding="utf-8").splitlines()]
+    held = first = claimed = 0
+    for row in rows:
+        settings = Settings.load(search="library", home=options.home, iterations=1)
+        result = await research(row["question"], settings)
+        text = body(result.report)
+        held += bool(re.search(row["does"], text))
+        first += bool(re.search(row["does"], text.rpartition("##")[2][:FIRST_CHARS]))
+        claimed += (answered := all(topic.covered for topic in result.topics))
+        if options.show or answered:
+            print("answered" if answered else "open", row["question"], "|", *text.split()[:40])
+    print(f"of {len(rows)}: {held} hold the name, {first} at the beginning, {claimed} are claimed")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -152,5 +173,6 @@ if __name__ == "__main__":
     parser.add_argument("--home", type=Path, required=True, help="where the index is made")
     parser.add_argument("--show", action="store_true", help="print what was not found first")
     parser.add_argument("--reports", action="store_true", help="ask for whole reports")
+    parser.add_argument("--everyday", action="store_true", help="ask everyday how-tos")
     options = parser.parse_args()
-    asyncio.run((reports if options.reports else main)(options))
+    asyncio.run((reports if options.reports else everyday if options.everyday else main)(options))

@@ -257,7 +257,7 @@ class Budget(Deadline):
         self.add(**{_FIELD[limit]: int(amount)})
 
     def add(self, **amounts: float) -> None:
-        """Record usage by `Usage` field."""
+        """Add amounts to the usage. Each keyword is a field of `Usage`."""
         self.loose.current.add(amounts)
         self.used = self.used.model_copy(
             update={

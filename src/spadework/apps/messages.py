@@ -44,7 +44,7 @@ def number_of(count: int, thing: str) -> str:
 
 
 class _Lines(logging.Formatter):
-    """Makes log lines safe to print, because they may quote web pages."""
+    """Removes control characters from log lines, because these may quote web pages."""
 
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record))

@@ -394,7 +394,7 @@ async def _copy_rows(database: Database, session_id: str, rows: SqliteRows) -> N
 
 
 class _Cursor(AsyncCursor[DictRow]):
-    """A cursor without psycopg's pipelines, in which PostgreSQL 15 never ends idle transactions."""
+    """A cursor without pipelines. Within one, PostgreSQL 15 never ends idle transactions."""
 
     async def executemany(
         self, query: Query, params_seq: Iterable[Params], *, returning: bool = False

@@ -243,7 +243,7 @@ class ListTable(ListFile[Row]):
         return self.current()
 
     def current(self) -> list[Row]:
-        """Return the rows last read."""
+        """Return the rows as they were last read from the database."""
         return self._take_row()[1]
 
     def take(self, version: int, rows: str) -> None:

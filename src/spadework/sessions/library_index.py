@@ -62,7 +62,7 @@ MOST_RELATED = 4
 
 
 async def from_library(settings: Settings, most: int) -> tuple[str, ...]:
-    """Return at most `most` questions that the library answers, or () without an index."""
+    """Return at most `most` questions that the library answers, or () if it has no index yet."""
     try:
         _, library = await Library.open_built(settings.library, home=settings.common)
         if library is None:

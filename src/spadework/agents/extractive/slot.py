@@ -84,7 +84,7 @@ class Slot:
         self.stems = stems(text, code)
         self.kind = read(text, code).expects
         self.words = _subject_words(text, code) - _form_words(text, code)
-        # A candidate may lack one word, unless that word names the subject or the requested thing.
+        # A quote may lack one word of the question, but not the subject or what is asked for.
         first = [word for word in terms(text, code) if word in self.words][:1]
         typed = [word for word in question.split() if not word.strip(SIGNS).isalpha()]
         named = [*names_in(question), *typed]
@@ -260,7 +260,7 @@ class Slot:
 
 
 def held_words(words: Stems, held: Stems) -> Stems:
-    """Return the `words` that occur in `held`, also as synonyms or derived forms."""
+    """Return those of `words` that occur in `held`, including as synonyms or derived forms."""
     found = frozenset(word for word in words if word in held or _holds(held, word))
     pairs = [word for word in words - found if _HAN.fullmatch(word)]
     ends, begins = ({word[at] for word in found if pairs} for at in (-1, 0))

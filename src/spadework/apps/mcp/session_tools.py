@@ -86,7 +86,7 @@ async def get_session_data(
             description='With part="page": number of a source, or content_hash of a quote.',
         ),
     ] = "",
-    offset: Annotated[int, Field(ge=0, description="First row, or first character of a text.")] = 0,
+    offset: Annotated[int, Field(ge=0, description="First row or character to return.")] = 0,
     limit: Annotated[
         int | None, Field(ge=1, le=100_000, description="Maximum rows, or characters of a text.")
     ] = None,

@@ -1,4 +1,4 @@
-"""Revise a report for a follow-up."""
+"""Revise a report as a follow-up message asks."""
 
 from __future__ import annotations
 
