@@ -308,9 +308,8 @@ def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
 
 
 def _in_lists(chosen: Sequence[Scored], slot: Slot) -> list[Scored]:
-    """Group the chosen items of each list or table. The items stay in page order. If a number, date
-    or name is asked for, the best item comes first. The sentences about a documented call also stay
-    in page order.
+    """Group the chosen items of each list or table. Items, and sentences about a documented call,
+    stay in page order. If a number, date or name is asked for, the best item comes first.
     """
     if chosen and _is_documented(chosen[0], slot):
         return sorted(chosen, key=lambda s: 0 if s.proves else s.candidate.start)

@@ -212,8 +212,7 @@ class Slot:
 
     def _documents_task(self, one: Candidate, name: str, described: str) -> bool:
         """Return whether a documented call does the task in a how-to question.
-        - The task is the words of the question that do not name the page: at least LEAST_HELD
-          words.
+        - The task is the words of the question, LEAST_HELD or more, that do not name the page.
         - The call's name and the first clause of its description must contain the whole task.
         - At least half of the words in this clause must belong to the task.
         - For a method, the question must name the class.
