@@ -49,7 +49,7 @@ def test_a_token_that_is_revoked_is_nobodys_and_the_last_leaves_the_door_closed(
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "-a", "a.", "ä", "a" * 65, "a\nb", "."])
 def test_a_name_that_is_none_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="must be 1 to 64 of"):
+    with pytest.raises(SettingsError, match="must be 1 to 64 characters"):
         Tokens(tmp_path).add(name)
     assert not (tmp_path / FILE).exists()
 

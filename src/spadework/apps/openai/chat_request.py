@@ -134,7 +134,7 @@ class ChatRequest(BaseModel):
     n: int | None = Field(default=1, description="Only 1.")
     tools: list[Any] | None = Field(
         default=None,
-        description="Called only for a client's own tasks, such as titles, never for questions.",
+        description="Called only for tasks of the client, such as titles, never for questions.",
     )
     tool_choice: Any = Field(default=None, description="Must not require a function call.")
     functions: list[Any] | None = Field(default=None, description="Ignored: no function is called.")
