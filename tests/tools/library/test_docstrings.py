@@ -225,6 +225,39 @@ See the guide for more than that."""
     )
 
 
+def test_code_below_a_label_is_code() -> None:
+    """An example without markers keeps its lines, and a description that parses stays text."""
+    text = """Group tasks.
+
+    Example use:
+
+        async with TaskGroup() as group:
+            task = group.create_task(work())
+
+        print("done")
+
+    With a file:
+
+    with open("a") as file:
+        file.read()
+
+    Returns:
+        None
+
+    Args:
+        limit: For how many tasks
+        to wait.
+    """
+    markdown = docstring_markdown(inspect.cleandoc(text))
+    assert (
+        "**Example use:**\n\n```\nasync with TaskGroup() as group:\n"
+        '    task = group.create_task(work())\n\nprint("done")\n```' in markdown
+    )
+    assert '```\nwith open("a") as file:\n    file.read()\n```' in markdown
+    assert "**Returns:** None" in markdown
+    assert markdown.count("```") == 4
+
+
 @given(st.text(alphabet=st.sampled_from("ab :`>.*-=#|\n    "), max_size=200))
 def test_any_docstring_is_read_and_loses_no_letters(text):
     markdown = docstring_markdown(inspect.cleandoc(text))

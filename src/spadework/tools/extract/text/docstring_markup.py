@@ -4,8 +4,10 @@ times slower and rejects most docstrings.
 
 from __future__ import annotations
 
+import ast
 import re
-from textwrap import dedent
+import warnings
+from textwrap import dedent, indent
 
 from spadework.tools.extract.markdown_writer import (
     blocks,
@@ -109,6 +111,19 @@ def _markdown(lines: list[str], level: int, depth: int) -> str:
     if depth > MAX_DEPTH:
         return fence("\n".join(lines))
     return blocks(_Docstring(lines, level, depth).read())
+
+
+def _is_code(text: str) -> bool:
+    """Return whether the text is Python code, and not a list of names that parses by chance."""
+    if not _LOOKS_CODE.search(text):
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _indent(line: str) -> int:
@@ -259,8 +274,13 @@ class _Docstring:
 
     def _labelled(self, label: str, margin: int) -> str:
         inner = self._take_indented(margin)
+        code = "\n".join(inner)
+        if _is_code(whole := f"{label}\n{indent(code, '    ')}"):
+            return fence(whole)
         if label.endswith("::"):
-            return blocks([plain(words(label[:-1])) * (label != "::"), fence("\n".join(inner))])
+            return blocks([plain(words(label[:-1])) * (label != "::"), fence(code)])
+        if _is_code(code):
+            return blocks([f"**{words(label)}**", fence(code)])
         listed = len(inner) > 1 or ":" in inner[0]
         text = self._items(inner, 0) if listed and all(inner) else self._inner(inner)
         between = "\n\n" if "\n" in text or text.startswith(("- ", "```")) else " "
