@@ -290,7 +290,7 @@ def _commands(of: typer.Typer) -> dict[str, set[str]]:
 
 
 def main() -> None:
-    """Run the command line and exit with its exit code. Print an error as one sentence."""
+    """Run the command line and exit with its exit code. Errors are printed as one sentence."""
     raise_the_limit()
     replace_unencodable()
     with one_sentence():

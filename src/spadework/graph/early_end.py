@@ -22,7 +22,7 @@ from spadework.values import Problem, Question, Result
 JUDGING, LEAST_SECONDS = 0.5, 1.0
 MOST_PASSAGES = 12
 LATE_REPORT = "Time ran out before the report was written and checked."
-LATE_TOPIC = "Time ran out before the pages read for this topic were judged."
+LATE_TOPIC = "Time ran out before the pages for this topic could be evaluated."
 
 
 async def closed_by_code(context: SessionContext, state: ResearchState, question: str) -> Result:

@@ -308,8 +308,8 @@ def after_review(state: ResearchState) -> list[Send] | str:
 
 
 def payload(state: ResearchState, task: Task) -> dict[str, Any]:
-    """Return a worker's input. `among` names the topics among which pages are divided ([] if the
-    worker may read any page). `read_before` lists the URLs of pages already read.
+    """Return a worker's input. `among` lists the topics that divide the pages among them ([] if
+    the worker may read any page). `read_before` lists the URLs of pages already read.
     """
     before = [
         page.url

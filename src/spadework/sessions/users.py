@@ -131,7 +131,7 @@ def user_name(text: str) -> str:
     """Return a user name in its stored form. Raises SettingsError if the name is invalid."""
     name = text.strip().lower()
     if not is_user_name(name):
-        wanted = "1 to 64 characters (a-z, 0-9, . _ @ + -) that begin and end with a letter or digit"
+        wanted = "1 to 64 characters (a-z, 0-9, . _ @ + -), the first and last a letter or digit"
         raise SettingsError(must_be("A user's name", wanted, text))
     return name
 

@@ -87,7 +87,7 @@ def source_number(argument: str, count: int) -> int | Wrong:
     digits = argument.strip("[] .")
     if not digits.isdecimal():
         return Wrong(
-            f"“{one_line(argument, 40)}” is not the number of a source. Type /sources for a list."
+            f"“{one_line(argument, 40)}” is not a source number. Type /sources for a list."
         )
     n = int(digits) if len(digits) < 10 else 0
     if not count:

@@ -207,7 +207,7 @@ def _priority(hit: Hit, cached: Collection[str]) -> float:
 
 
 def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
-    """Move hits titled like a query and the top hits of `asked` to the front, and count them."""
+    """Move hits that a query names by title, and the top hits for `asked`, first. Count them."""
     found: dict[str, int] = {}
     own: set[int] = set()
     for n, hit in enumerate(ranked):

@@ -308,7 +308,7 @@ def replay_traffic(tape: Tape) -> AbstractContextManager[None]:
     async def wire(request: Any, send: Send) -> Piece:
         found = [piece for piece in tape.pieces if piece.head.get("request") == request]
         if not found:
-            raise SearchError("The replay has no answer: the recorded request differs.")
+            raise SearchError("The recording has no answer: the recorded request differs.")
         return found[-1]
 
     return _set(wire)

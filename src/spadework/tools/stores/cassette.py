@@ -139,4 +139,4 @@ class Recording:
         lacking = Missing(request.kind, request.about or request.kind, why)
         self.missing.append(lacking)
         kinds: dict[str, type[SpadeworkError]] = {"model": NotRecorded, "search": SearchError}
-        return kinds.get(request.kind, FetchError)(f"The replay has no answer: {why}")
+        return kinds.get(request.kind, FetchError)(f"The recording has no answer: {why}")

@@ -90,7 +90,7 @@ _ADDRESS = re.compile(
     r"\b(?:(?:https?|ftp)://|www\.)[^\s<>\"“”`]*[^\s<>\"“”`.,;:!?)'’]", re.IGNORECASE
 )
 _USER = re.compile(r"(?<=://)[^/?#@]*@")
-#: Maximum characters of an address shown in a sentence.
+#: Maximum number of characters of an address shown in a sentence.
 _MOST_TOLD = 100
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+\.[\w.-]+")
 

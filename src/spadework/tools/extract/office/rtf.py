@@ -16,7 +16,7 @@ from spadework.tools.extract.notation import Place, joined
 
 _to_text: Any = striprtf.rtf_to_text  # striprtf has no type hints.
 
-#: Maximum bytes of a file, not counting its pictures. Reading a much larger file takes minutes.
+#: Maximum size of a file in bytes, without its pictures. Reading a much larger file takes minutes.
 MAX_BYTES = 20_000_000
 
 _PICTURE = re.compile(rb"(?<=\\pict)[^{}]{1000,}(?=})")
