@@ -152,7 +152,7 @@ async def test_what_is_not_done_in_time_is_left_to_the_next_server(
         await eventually(lambda: world.requests, 60)
     held.process.send_signal(signal.SIGTERM)
     assert await exit_code(held) == 0
-    assert "1 run may continue for 1 s; send another signal to stop now." in held.log()
+    assert "Waiting up to 1 s for 1 run to finish; send another signal to stop now." in held.log()
     assert logged(held.home, session)[-1] not in ("finished", "ended")
     world.hang_everything = False
     held.start()

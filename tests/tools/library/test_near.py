@@ -135,7 +135,7 @@ async def test_words_go_on_where_the_endpoint_does_not(notes, meaning, embedding
     assert await names(await opened(notes, hurried), "the old pier") == ["ferry.md", "doctor.md"]
     [problem] = hurried.problems
     await hurried.close()
-    assert problem.effect == "The remaining searches matched words only."
+    assert problem.effect == "The remaining searches used only keyword matching."
 
 
 async def test_what_another_model_made_is_not_compared(notes, meaning, embeddings):

@@ -172,8 +172,8 @@ class DrainingServer(uvicorn.Server):
         seconds = self._server.owner.settings.drain_seconds
         if seconds and (running := admission.here().inside):
             say(
-                f"{number_of(running, 'run')} may continue for {seconds:g} s; send another signal"
-                f" to stop now.",
+                f"Waiting up to {seconds:g} s for {number_of(running, 'run')} to finish;"
+                f" send another signal to stop now.",
                 err=True,
             )
         return time.monotonic() + seconds

@@ -242,7 +242,7 @@ class Meaning:
     def fail(
         self,
         error: ModelError | TimeoutError,
-        effect: str = "The remaining searches matched words only.",
+        effect: str = "The remaining searches used only keyword matching.",
     ) -> None:
         """Record a fault and stop using the model in this run."""
         self.broken = True
