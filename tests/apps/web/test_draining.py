@@ -123,7 +123,7 @@ async def test_told_twice_it_ends_at_once_and_says_so_at_every_door(
             await running
             assert "The server is stopping; the research can be resumed." in streamed[-2]
             assert streamed[-1] == "data: [DONE]"
-            assert "The server is stopping. What was done is kept" in await calling
+            assert "The server is stopping. Finished work is kept." in await calling
             assert "event: done" not in (await watching).text, "the page comes back"
         await exit_code(held)
         assert time.monotonic() - began < PATIENCE < 600
