@@ -360,6 +360,13 @@ def test_a_gap_is_told_in_the_language_of_the_question() -> None:
     assert found.gaps[0].startswith("Keine Quelle erwähnt")
 
 
+def test_a_question_in_another_language_than_the_pages_is_told_so() -> None:
+    [gap] = judged("Wie lange läuft eine Feder von ferrolite?").gaps
+    assert gap.startswith("Frage und Seiten sind in verschiedenen Sprachen")
+    [gap] = judged("For how long does a spring of ferrolite run?").gaps
+    assert "language" not in gap
+
+
 @pytest.mark.parametrize(
     ("question", "answered"),
     [

@@ -100,6 +100,8 @@ class Opinion:
     """The quotes for a question, best first.
     - `proven`: whether the quotes prove every aspect of the question.
     - `denied`: whether a quote denies what the question assumes.
+    - `foreign`: whether the quotes (or the pages, if none is quoted) are in other languages than
+      the question.
     - `share`: the largest fraction of the question's words found in a single quote.
     - `missing`: word stems of the question that occur on no page.
     """
@@ -109,6 +111,7 @@ class Opinion:
     share: float = 0.0
     missing: frozenset[str] = frozenset()
     denied: bool = False
+    foreign: bool = False
 
 
 class Pool:
@@ -208,12 +211,14 @@ def judge_passages(
         denied = denied or any(slot.contradicts(one.candidate, one.near) for one in own[:1])
         chosen += own
     words = frozenset().union(*(slot.words for slot in slots))
+    met = {one.candidate.language for one in chosen} or {pool.language}
     return Opinion(
         tuple(chosen),
         proven and bool(chosen),
         max((len(s.near & words) / len(words) for s in chosen if words), default=0.0),
         words - held_words(words, frozenset().union(*pool.own, *pool.above)),
         denied and not proven,
+        bool(pool.candidates) and code not in met,
     )
 
 
@@ -458,6 +463,8 @@ def _unheld(word: str, missing: frozenset[str], held: frozenset[str]) -> list[st
 def _gap(say: Phrases, opinion: Opinion, ahead: Sequence[Hop], unnamed: Sequence[str]) -> str:
     if ahead:
         return say("gap_leads", names=", ".join(bridge.name for bridge in ahead))
+    if opinion.foreign:
+        return say("gap_language")
     if unnamed:
         return say("gap_unnamed", words=", ".join(unnamed))
     if opinion.denied:
