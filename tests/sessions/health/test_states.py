@@ -474,7 +474,7 @@ def test_embeddings_that_fail_are_told(broken: Broken) -> None:
     broken.embeddings.fault = "error"
     code, said = broken.machine.doctor()
     assert code == 1
-    assert "wrong The endpoint of any answered with status 500: Not now." in said
+    assert "wrong The any endpoint answered with status 500: Not now." in said
 
 
 def test_a_browser_that_cannot_be_run_is_told(broken: Broken) -> None:

@@ -194,7 +194,7 @@ async def test_an_embedder_that_fails_is_named(qdrant: Qdrant) -> None:
         embeddings_url="http://127.0.1.21:9/v1",
     )
     store = store_of(settings)
-    with pytest.raises(KnowledgeError, match=r"The endpoint of x cannot be reached"):
+    with pytest.raises(KnowledgeError, match=r"The x endpoint cannot be reached"):
         await store.add(ALL)
     await store.close()
 

@@ -23,6 +23,7 @@ from spadework.apps.mcp.tool_outputs import (
     first_within,
     stretch,
 )
+from spadework.apps.messages import number_of
 from spadework.errors import FetchError, NotAllowed, SearchError, SettingsError
 from spadework.prompts import fence, plain
 from spadework.sessions.page_sessions import (
@@ -210,7 +211,8 @@ def _shape(rank: int, one: Ranked) -> HitShape:
 
 
 def _hits_text(answer: SearchAnswer) -> str:
-    found = f"Hits for “{answer.query}” from {'; '.join(answer.searched)}: {len(answer.hits)}."
+    hits = number_of(len(answer.hits), "hit")
+    found = f"{hits} for “{answer.query}” from {'; '.join(answer.searched)}."
     notes = [*answer.notices, *(plain(f"Failed: {failure}") for failure in answer.failed)]
     body = (
         fence("\n".join(map(_lines, answer.hits)))

@@ -136,14 +136,14 @@ class EndpointEmbedder:
             ) from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Passing(
-                f"The endpoint of {self.name} cannot be reached ({type(error).__name__})."
+                f"The {self.name} endpoint cannot be reached ({type(error).__name__})."
             ) from None
         if reply.status_code != httpx.codes.OK:
             raise _refusal(self.name, reply)
         try:
             return Answer.model_validate_json(reply.content)
         except ValidationError:
-            raise ModelError(f"The endpoint of {self.name} did not return embeddings.") from None
+            raise ModelError(f"The {self.name} endpoint did not return embeddings.") from None
 
 
 def embedder(settings: Settings) -> EndpointEmbedder | None:
@@ -181,7 +181,7 @@ def _wait(error: BaseException) -> bool | float:
 def _refusal(name: str, reply: httpx.Response) -> ModelError:
     words = _words(reply)
     status = reply.status_code
-    message = f"The endpoint of {name} answered with status {status}{': ' * bool(words)}{words}."
+    message = f"The {name} endpoint answered with status {status}{': ' * bool(words)}{words}."
     if status != httpx.codes.TOO_MANY_REQUESTS and status < httpx.codes.INTERNAL_SERVER_ERROR:
         return ModelError(message)
     after = reply.headers.get("retry-after", "")
@@ -199,10 +199,10 @@ def _words(reply: httpx.Response) -> str:
 def _vectors(name: str, answer: Answer, count: int) -> list[list[float]]:
     found = {each.index: each.embedding for each in answer.data}
     if set(found) != set(range(count)) or len({len(vector) for vector in found.values()}) != 1:
-        raise ModelError(f"The endpoint of {name} returned {len(found)} vectors for {count} texts.")
+        raise ModelError(f"The {name} endpoint returned {len(found)} vectors for {count} texts.")
     lengths = [math.hypot(*found[n]) for n in range(count)]
     if not all(math.isfinite(length) and length for length in lengths):
-        raise ModelError(f"The endpoint of {name} returned a vector of zeros.")
+        raise ModelError(f"The {name} endpoint returned a vector of zeros.")
     return [[number / length for number in found[n]] for n, length in enumerate(lengths)]
 
 
