@@ -160,8 +160,8 @@ class Killing:
         log: list[str] = []
         command = ["ask", self.scene.question, *self.scene.options]
         began = time.monotonic()
+        process = self._start(home, *command)
         for kill in kills:
-            process = self._start(home, *command)
             before = len(self._answered())
             killed = self._kill(process, kill, before)
             if killed is None:
@@ -172,7 +172,8 @@ class Killing:
             # One that had not yet written down what it was asked is asked again.
             if begun := list(home.glob("sessions/*/session_metadata.json")):
                 command = ["resume", begun[0].parent.name]
-        result = _finished(self._start(home, *command))
+            process = self._start(home, *command)
+        result = _finished(process)
         tally = self._tally(result, began, home)
         tally.refused = sum(
             record.status == 429 and (record.ended or 0) <= max(instants, default=0.0)
@@ -212,7 +213,6 @@ class Killing:
         while time.monotonic() - began < kill.seconds and process.poll() is None:
             time.sleep(0.0005)
         if process.poll() is not None:
-            process.communicate()
             return None
         killed = time.monotonic()
         process.send_signal(signal.SIGKILL)
