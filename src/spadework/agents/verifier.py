@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
@@ -154,11 +154,8 @@ def _join(asked: Sequence[Asked], answers: Mapping[Asked, Finding]) -> dict[Stat
     found: dict[Stated, list[Finding]] = defaultdict(list)
     for each in asked:
         found[each.whole].append(answers.get(each, each.unjudged))
-    return {whole: _strictest(findings) for whole, findings in found.items()}
-
-
-def _strictest(findings: Iterable[Finding]) -> Finding:
-    return max(findings, key=lambda finding: STRICTER.index(finding.verdict))
+    strictness = STRICTER.index
+    return {k: max(found[k], key=lambda finding: strictness(finding.verdict)) for k in found}
 
 
 def _check_by_code(

@@ -12,6 +12,7 @@ from spadework.agents.extractive.comparison import Compared, compared
 from spadework.tools.ranking.relevance import STOP_WORDS
 from spadework.tools.text.facts import stem, stems
 from spadework.tools.text.language import DEFAULT, Language, language, language_of
+from spadework.tools.text.passages import shorten_question
 from spadework.tools.text.sentences import sentences
 from spadework.values import Expected, Query, Question, QuestionType, Topic
 
@@ -303,7 +304,9 @@ def topics_of(question: Question) -> list[Topic]:
     text = " ".join(said) or asked
     head = said[0] if said else asked
     whole = Topic(
-        name=_short(head), question=head, queries=(Query(text=text), Query(text=head, kind="broad"))
+        name=shorten_question(head),
+        question=head,
+        queries=(Query(text=text), Query(text=head, kind="broad")),
     )
     phrases = _phrases(said)
     size = max(1, -(-len(said) // MOST_PARTS))
@@ -363,7 +366,3 @@ def _runs(sentence: str) -> list[list[str]]:
     words = _WORD.findall(sentence)
     grouped = groupby(words, key=lambda word: word[0].isalnum() and word.lower() not in STOP_WORDS)
     return [list(run) for content, run in grouped if content]
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else text[:80].rsplit(" ", 1)[0] + " …"

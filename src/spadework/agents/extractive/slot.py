@@ -88,7 +88,8 @@ class Slot:
         first = [word for word in terms(text, code) if word in self.words][:1]
         typed = [word for word in question.split() if not word.strip(SIGNS).isalpha()]
         named = [*names_in(question), *typed]
-        self._kept = stems(" ".join([*named, *_cue_words(text, code)]), code).union(first)
+        cues = (m[0] for cue in known.cues.values() for m in cue.finditer(text))
+        self._kept = stems(" ".join([*named, *cues]), code).union(first)
         # If the aspect (a part of the question) contains a pronoun, the pronoun may stand for any
         # name in the question.
         said = {*_plain(question if known.pronouns & {*_plain(text).split()} else text).split()}
@@ -287,10 +288,6 @@ def _asked_dimensions(text: str, code: str) -> frozenset[str]:
     found = known.cues["measure"].search(text) if "measure" in known.cues else None
     last = found[0].split()[-1].casefold() if found else ""
     return frozenset(known.dimensions.get(last, ()))
-
-
-def _cue_words(text: str, code: str) -> list[str]:
-    return [m[0] for cue in language(code).cues.values() for m in cue.finditer(text)]
 
 
 def _subject_words(text: str, code: str) -> Stems:
