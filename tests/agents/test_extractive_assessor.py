@@ -613,12 +613,13 @@ Turn slowly against the clock.
 @pytest.mark.parametrize(
     ("question", "covered"),
     [
-        ("How do I coil a rusty spring around an axle?", True),
+        ("How do I coil a rusty spring around an axle in ferrolite?", True),
+        ("How do I coil a rusty spring around an axle?", False),
         ("How do I coil a rusty spring with ferrolite?", True),
         ("How do I list the prices of rusty springs?", False),
-        ("How do I turn slowly against the clock?", False),
-        ("How do I turn a radio dial slowly against the clock?", True),
-        ("How do I coil a rusty spring under water?", False),
+        ("How do I turn slowly against the clock with ferrolite?", False),
+        ("How do I turn a ferrolite radio dial slowly against the clock?", True),
+        ("How do I coil a rusty spring under water with ferrolite?", False),
         ("How do I coil a rusty spring in gearbox?", False),
     ],
 )
@@ -631,12 +632,21 @@ def test_a_documented_call_answers_only_the_whole_task(question: str, covered: b
         assert {spot.page.title for spot in found.spots} == {found.spots[0].page.title}
 
 
+def test_a_call_of_the_standard_library_need_not_be_named() -> None:
+    shown = page("ferrolite", SPRINGS), page("gearbox", OTHER)
+    at = {"url": "library://python-3.11.7/ferrolite.py"}
+    standard = replace(shown[0], page=shown[0].page.model_copy(update=at))
+    assert judged("How do I coil a rusty spring around an axle?", standard, shown[1]).covered
+
+
 def test_of_the_passage_about_a_call_the_sentences_stay_in_order() -> None:
     call = "`ferrolite.springs.coil(wire)`\n\nCoil a rusty spring around its axle."
     text = f"{call} The wire may be new.\n\nAfter that, the spring is oiled with rusty care."
     documented = page("ferrolite", text)
     elsewhere = replace(page("ferrolite", "A rusty spring needs an axle of iron."), start=2_000)
-    found = judged("How do I coil a rusty spring around an axle?", documented, elsewhere)
+    found = judged(
+        "How do I coil a rusty spring around an axle in ferrolite?", documented, elsewhere
+    )
     told = [quote.partition(". ")[0] for quote in quotes(found)]
     assert found.covered
     assert told[0].startswith("`ferrolite.springs.coil(wire)`")

@@ -216,16 +216,17 @@ class Slot:
         - The task is the words of the question, LEAST_HELD or more, that do not name the page.
         - The call's name and the first clause of its description must contain the whole task.
         - At least half of the words in this clause must belong to the task.
-        - For a method, the question must name the class.
+        - The question must name the class of a method, and any package but the standard library.
         """
         code, (owner, _, name) = one.language, split_camel_case(name).rpartition(".")
-        task = self.words - held_words(self.words, stems(one.page_name, code))
+        names = held_words(self.words, stems(one.page_name, code))
+        task, at_hand = self.words - names, names or one.page_name.startswith("python-")
         first = stems(_CLAUSE_END.split(described)[0], code)
         kind = stems(owner, code) if owner[:1].isupper() else Stems()
         told = held_words(task, first | kind | stems(name, code))
         half = 2 * len(held_words(task, first)) >= len(first)
         enough = len(task) >= LEAST_HELD and told == task and half
-        return enough and held_words(self.words, kind) == kind
+        return bool(at_hand and enough) and held_words(self.words, kind) == kind
 
     def _has_names(self, text: str) -> bool:
         """Return whether a text has all required names, in English exactly or with a plural "s"."""
