@@ -632,11 +632,26 @@ def test_a_documented_call_answers_only_the_whole_task(question: str, covered: b
         assert {spot.page.title for spot in found.spots} == {found.spots[0].page.title}
 
 
-def test_a_call_of_the_standard_library_need_not_be_named() -> None:
-    shown = page("ferrolite", SPRINGS), page("gearbox", OTHER)
-    at = {"url": "library://python-3.11.7/ferrolite.py"}
-    standard = replace(shown[0], page=shown[0].page.model_copy(update=at))
-    assert judged("How do I coil a rusty spring around an axle?", standard, shown[1]).covered
+@pytest.mark.parametrize(
+    ("url", "covered"),
+    [
+        ("library://ferrolite-1.0/springs.md", False),
+        ("library://python-ferrolite-1.0/springs.md", False),
+        ("library://python-3.11.7/ferrolite.py", True),
+        ("library://Workshop/springs.md", True),
+        ("https://springs.example/wind", True),
+    ],
+)
+def test_a_how_to_is_not_answered_by_a_package_that_it_does_not_name(
+    url: str, covered: bool
+) -> None:
+    for text, question in (
+        (SPRINGS, "How do I coil a rusty spring around an axle?"),
+        ("# Use\n\nCreate a spring and wind it:\n\n```\nwind()\n```\n", "How do I wind a spring?"),
+    ):
+        shown = page("ferrolite", text)
+        moved = replace(shown, page=shown.page.model_copy(update={"url": url}))
+        assert judged(question, moved, page("gearbox", OTHER)).covered is covered
 
 
 def test_of_the_passage_about_a_call_the_sentences_stay_in_order() -> None:

@@ -166,9 +166,8 @@ def _points_to_tell(plan: Plan, coverage: Mapping[str, Coverage]) -> dict[str, l
 def _check_outline(
     answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan, wanted: Sequence[str]
 ) -> Outline | None:
-    """Return the validated outline, or None if no section has evidence. Sections with the same
-    heading are merged, and unsupported headings are replaced. Evidence and topics that the model
-    forgot are added.
+    """Return the validated outline, or None if no section has evidence. Merge sections of the same
+    heading, replace unsupported headings, and add forgotten evidence and topics.
     """
     known = merged(ledger)
     once = list(dict.fromkeys(known.values()))

@@ -156,9 +156,7 @@ class _Told(NamedTuple):
 def _told_rows(
     question: str, own: Sequence[Evidence], pages: Mapping[str, str], say: Phrases
 ) -> _Told | None:
-    """Return a sentence with the value computed from quoted table rows, and the ids of the rows.
-    Return None if there is no value to compute.
-    """
+    """Return a sentence with the value computed from table rows, and the rows' ids, or None."""
     by_page = {e.content_hash: e for e in own}
     for digest, page in by_page.items():
         made = _compute(question, pages.get(digest, ""), page.title, page.url)
@@ -222,20 +220,15 @@ def lists(text: str, above: str = "") -> Iterator[Listed]:
             continue
         items = [span for span in units(text, block) if text[slice(*span)].strip()]
         if len(items) >= LEAST_ITEMS:
-            led = None
-            if before and before.kind == "paragraph" and _leads(text[before.start : before.end]):
-                said = sentences(text[before.start : before.end])
-                led = _move_span(said[-1], before.start) if said else None
+            intro = text[before.start : before.end] if before and before.kind == "paragraph" else ""
+            said = sentences(intro) if leads(intro) or not is_ended(plain(intro).strip()) else []
+            led = _move_span(said[-1], before.start) if before and said else None
             heading = (heading_at(own, block.start) or above).rpartition(" > ")[2]
             name = " ".join(plain(text[slice(*led)] if led else heading).split())
             lines = [text[text.rfind("\n", 0, start) + 1 : start] for start, _ in items]
             indents = [len(line) - len(line.lstrip()) for line in lines]
             things = indents.count(min(indents))  # excludes nested items
             yield Listed(led, name.rstrip(":："), tuple(items), things)
-
-
-def _leads(paragraph: str) -> bool:
-    return leads(paragraph) or not is_ended(plain(paragraph).strip())
 
 
 def _quoted_lists(

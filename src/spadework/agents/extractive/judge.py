@@ -100,8 +100,7 @@ class Opinion:
     """The quotes for a question, best first.
     - `proven`: whether the quotes prove every aspect of the question.
     - `denied`: whether a quote denies what the question assumes.
-    - `foreign`: whether the quotes (or the pages, if none is quoted) are in other languages than
-      the question.
+    - `foreign`: whether the quotes, or else the pages, are in other languages than the question.
     - `share`: the largest fraction of the question's words found in a single quote.
     - `missing`: word stems of the question that occur on no page.
     """
@@ -232,7 +231,8 @@ def _parts_first(
     modules = [one for (head, top), one in headed if head > subject and top and top <= subject]
     modules.sort(key=lambda s: ranks[s.candidate.shown.page.url])
     codes = [one for one in (*own, *modules) if one.candidate.kind == "code"]
-    installs = [one for one in codes if _INSTALLS.search(_headed(one))]
+    texts = (f"{one.candidate.shown.heading}\n{one.candidate.text}" for one in codes)
+    installs = [one for one, text in zip(codes, texts, strict=True) if _INSTALLS.search(text)]
     uses = [one for one in codes if one not in installs]
     uses.sort(key=lambda s: (not _IMPORTS.search(s.candidate.text), not subject & s.own))
     more = [one for one in uses[1:] if subject & one.own and _IMPORTS.search(one.candidate.text)]
@@ -251,10 +251,6 @@ def _parts_first(
     best = max(one.score for one in ranked)
     proven = any(one.proves for one in parts)  # one value for all, because proven ones come first
     return [replace(one, proves=proven, score=best) for one in parts]
-
-
-def _headed(one: Scored) -> str:
-    return f"{one.candidate.shown.heading}\n{one.candidate.text}"
 
 
 def _heads(one: Scored) -> tuple[Stems, Stems]:
@@ -451,9 +447,7 @@ def _unnamed(topic: Topic, opinion: Opinion) -> list[str]:
 
 
 def _unheld(word: str, missing: frozenset[str], held: frozenset[str]) -> list[str]:
-    """Return the parts of `word` that consist of character pairs in `missing`, excluding characters
-    that are also in a pair in `held`.
-    """
+    """Return the parts of `word` made of character pairs in `missing`, but not in `held`."""
     pairs = [(word[n : n + 2], {n, n + 1}) for n in range(len(word))]
     found = {at for pair, own in pairs if pair in missing for at in own}
     found -= {at for pair, own in pairs if pair in held for at in own}

@@ -27,6 +27,7 @@ from spadework.tools.text.facts import (
 from spadework.tools.text.language import DEFAULT, language
 from spadework.tools.text.sentences import is_ended, sentences
 from spadework.tools.text.terms import split_camel_case, terms
+from spadework.tools.web.urls import domain_of
 
 Stems = frozenset[str]
 
@@ -59,6 +60,8 @@ _EXTREMES = frozenset(("largest", "smallest"))
 #: Kinds of answers that a sentence or table row can give, but a list cannot.
 VALUES = ("number", "date", "name", "definition")
 _WORDS = re.compile(r"[^\W_]+")
+#: An installed package other than the standard library. Its name ends with its version.
+_PACKAGE = re.compile(r"library://(?!python-\d)[^/]+-\d+\.\d")
 #: The end of a sentence's first clause.
 _CLAUSE_END = re.compile(r"[,(;:]|\.\s")
 #: Chinese and Japanese question words, and patterns for hiragana and pairs of Han characters.
@@ -176,6 +179,8 @@ class Slot:
             return False
         if not self.words or not self._asks or self._is_denied(one):
             return False
+        if self.kind == "steps" and not self._may_instruct(one):
+            return False
         if self.kind == "steps" and (call := one.call):
             return self._documents_task(one, *call)
         near = above if one.kind == "list" else own | above
@@ -216,17 +221,22 @@ class Slot:
         - The task is the words of the question, LEAST_HELD or more, that do not name the page.
         - The call's name and the first clause of its description must contain the whole task.
         - At least half of the words in this clause must belong to the task.
-        - The question must name the class of a method, and any package but the standard library.
+        - For a method, the question must name the class.
         """
         code, (owner, _, name) = one.language, split_camel_case(name).rpartition(".")
-        names = held_words(self.words, stems(one.page_name, code))
-        task, at_hand = self.words - names, names or one.page_name.startswith("python-")
+        task = self.words - held_words(self.words, stems(one.page_name, code))
         first = stems(_CLAUSE_END.split(described)[0], code)
         kind = stems(owner, code) if owner[:1].isupper() else Stems()
         told = held_words(task, first | kind | stems(name, code))
         half = 2 * len(held_words(task, first)) >= len(first)
         enough = len(task) >= LEAST_HELD and told == task and half
-        return bool(at_hand and enough) and held_words(self.words, kind) == kind
+        return enough and held_words(self.words, kind) == kind
+
+    def _may_instruct(self, one: Candidate) -> bool:
+        # A package that the question does not name seldom does what is meant.
+        url, top = one.shown.page.url, one.module.partition(".")[0]
+        names = stems(f"{domain_of(url)} {top}", one.language)
+        return not _PACKAGE.match(url) or bool(held_words(self.words, names))
 
     def _has_names(self, text: str) -> bool:
         """Return whether a text has all required names, in English exactly or with a plural "s"."""
