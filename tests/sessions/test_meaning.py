@@ -100,7 +100,7 @@ async def test_a_run_without_the_endpoint_goes_on_and_tells(settings, embeddings
     assert "twice a day" in result.topics[0].evidence[0].quote
     [problem] = [problem for problem in result.problems if problem.stage == "embeddings"]
     assert (problem.subject, "status 500" in problem.reason) == ("m", True)
-    assert "searches used words only" in result.report
+    assert "searches used only keyword matching" in result.report
 
 
 async def test_a_missing_key_is_a_setting_to_mend(settings):
