@@ -363,8 +363,14 @@ def test_a_gap_is_told_in_the_language_of_the_question() -> None:
 def test_a_question_in_another_language_than_the_pages_is_told_so() -> None:
     [gap] = judged("Wie lange läuft eine Feder von ferrolite?").gaps
     assert gap.startswith("Frage und Seiten sind in verschiedenen Sprachen")
-    [gap] = judged("For how long does a spring of ferrolite run?").gaps
-    assert "language" not in gap
+    for question in ("For how long does a spring of ferrolite run?", "MIT license"):
+        [gap] = judged(question).gaps
+        assert "language" not in gap
+    german = page("notes", "# Federn\n\nDie Feder ist alt. Wer sie dreht, der muss sie ölen.\n")
+    table = page("plan", "# Fahrplan Ulm\n\n| Zug | Gleis |\n|---|---|\n| RE 5 | 3 |\n")
+    for shown in ((page("ferrolite", FERROLITE), german), (table,)):
+        [gap] = judged("Wie lange läuft eine Feder von ferrolite?", *shown).gaps
+        assert "Sprachen" not in gap
 
 
 @pytest.mark.parametrize(
@@ -573,7 +579,10 @@ def test_a_how_to_about_one_task_is_not_answered_by_the_first_steps_of_the_packa
 
 Reverse a spring that is wound, in order to slow the radio. To reverse springs, call `reverse`.
 """
-    shown = (page("ferrolite", FERROLITE + "\n- Reverse springs.\n", 0.03), page("crank", steps))
+    crank = page("crank", steps)
+    own = crank.page.model_copy(update={"url": "library://ferrolite-1.0/crank.md"})
+    first = page("ferrolite", FERROLITE + "\n- Reverse springs.\n", 0.03)
+    shown = first, replace(crank, page=own)
     found = quotes(judged("How do I reverse springs with ferrolite?", *shown))
     assert any("call `reverse`" in quote for quote in found)
     assert any("pip install" in q for q in quotes(judged("How do I use ferrolite?", *shown)))
@@ -616,7 +625,7 @@ Turn slowly against the clock.
         ("How do I coil a rusty spring around an axle in ferrolite?", True),
         ("How do I coil a rusty spring around an axle?", False),
         ("How do I coil a rusty spring with ferrolite?", True),
-        ("How do I list the prices of rusty springs?", False),
+        ("How do I list the prices of rusty springs with ferrolite?", False),
         ("How do I turn slowly against the clock with ferrolite?", False),
         ("How do I turn a ferrolite radio dial slowly against the clock?", True),
         ("How do I coil a rusty spring under water with ferrolite?", False),
@@ -633,24 +642,32 @@ def test_a_documented_call_answers_only_the_whole_task(question: str, covered: b
 
 
 @pytest.mark.parametrize(
-    ("url", "covered"),
+    ("at", "covered"),
     [
-        ("library://ferrolite-1.0/springs.md", False),
-        ("library://python-ferrolite-1.0/springs.md", False),
-        ("library://python-3.11.7/ferrolite.py", True),
-        ("library://Workshop/springs.md", True),
-        ("https://springs.example/wind", True),
+        ({"url": "library://ferrolite-1.0/springs.md"}, False),
+        ({"url": "library://ferrolite-2/springs.md"}, False),
+        ({"url": "library://python-ferrolite-1.0/springs.md"}, False),
+        ({"url": "library://python-3.11.7/ferrolite.py"}, True),
+        ({"url": "library://Workshop/springs.md"}, True),
+        ({"url": "library://manual-2.1/springs.md", "kind": "own"}, True),
+        ({"url": "https://springs.example/wind"}, True),
+        ({"url": "library://ferrolite-1.0/springs.md", "title": "axle.spring: wind"}, True),
+        ({"url": "library://axle-1.0/springs.md"}, True),
+        ({"url": "library://AroundAnAxle-1.0/springs.md"}, True),
     ],
 )
 def test_a_how_to_is_not_answered_by_a_package_that_it_does_not_name(
-    url: str, covered: bool
+    at: dict[str, str], covered: bool
 ) -> None:
     for text, question in (
         (SPRINGS, "How do I coil a rusty spring around an axle?"),
-        ("# Use\n\nCreate a spring and wind it:\n\n```\nwind()\n```\n", "How do I wind a spring?"),
+        (
+            "# Use\n\nTo wind 2 springs around an axle in Python:\n\n```\nwind()\n```\n",
+            "How do I wind 2 springs around an axle in Python?",
+        ),
     ):
         shown = page("ferrolite", text)
-        moved = replace(shown, page=shown.page.model_copy(update={"url": url}))
+        moved = replace(shown, page=shown.page.model_copy(update=at))
         assert judged(question, moved, page("gearbox", OTHER)).covered is covered
 
 

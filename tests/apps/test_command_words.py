@@ -130,7 +130,7 @@ def test_export_of_a_report_in_words_is_a_question(words: list[str]) -> None:
 
 
 def test_a_word_alone_is_said_how_to_be_asked() -> None:
-    with pytest.raises(SettingsError, match="There is no command 'terraform'. A question") as no:
+    with pytest.raises(SettingsError, match="There is no command 'terraform'\\.") as no:
         with_default_command(["terraform"])
     assert no.value.hint.endswith('run: spadework ask "terraform"')
 

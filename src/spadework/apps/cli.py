@@ -79,7 +79,7 @@ def as_command(
     elif meant := _find_mistyped(words, commands):
         said = f"There is no command {name!r}. Did you mean {meant}?"
     elif len(arguments) == 1 and _NAME.fullmatch(name):
-        said = f"There is no command {name!r}. A question needs more than one word."
+        said = f"There is no command {name!r}."
     if said:
         asked = " ".join(words)[:_SHOWN_CHARS].replace('"', "")
         raise SettingsError(

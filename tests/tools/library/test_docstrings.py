@@ -242,11 +242,11 @@ def test_code_below_a_label_is_code() -> None:
         file.read()
 
     Returns:
-        None
+        dict[str, int]
 
     Args:
-        limit: For how many tasks
-        to wait.
+        limits: list[str]
+        counts: dict[str, int]
     """
     markdown = docstring_markdown(inspect.cleandoc(text))
     assert (
@@ -254,7 +254,7 @@ def test_code_below_a_label_is_code() -> None:
         '    task = group.create_task(work())\n\nprint("done")\n```' in markdown
     )
     assert '```\nwith open("a") as file:\n    file.read()\n```' in markdown
-    assert "**Returns:** None" in markdown
+    assert "**Returns:** dict[str, int]" in markdown
     assert markdown.count("```") == 4
 
 

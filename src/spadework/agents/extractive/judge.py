@@ -36,6 +36,8 @@ LENGTH, FIRST_PAGE = 0.15, 0.5
 #: DECAY_CHARS) ** DECAY. A passage score counts as at least LEAST_PASSAGE. Each exponent was fitted
 #: on five of six data sets, and confirmed on the sixth.
 PASSAGE, LEAST_PASSAGE, DECAY, DECAY_CHARS = 0.5, 0.01, 0.25, 2_000
+#: Factor for the scores of candidates that may not answer a how-to.
+UNNAMED = 0.25
 #: The score factors for a candidate with the requested kind of value (such as a number), or in the
 #: requested form (such as a list).
 FITTING_VALUE, FITTING_FORM = 2.5, 1.5
@@ -100,7 +102,6 @@ class Opinion:
     """The quotes for a question, best first.
     - `proven`: whether the quotes prove every aspect of the question.
     - `denied`: whether a quote denies what the question assumes.
-    - `foreign`: whether the quotes, or else the pages, are in other languages than the question.
     - `share`: the largest fraction of the question's words found in a single quote.
     - `missing`: word stems of the question that occur on no page.
     """
@@ -110,7 +111,6 @@ class Opinion:
     share: float = 0.0
     missing: frozenset[str] = frozenset()
     denied: bool = False
-    foreign: bool = False
 
 
 class Pool:
@@ -163,6 +163,7 @@ class Pool:
             score *= 1 + FIRST_PAGE / (1 + self.ranks[one.shown.page.url])
             score *= max(one.shown.score, LEAST_PASSAGE) ** PASSAGE
             score /= (1 + one.start / DECAY_CHARS) ** DECAY
+            score *= 1 if slot.may_instruct(one) else UNNAMED
             made.append(Scored(one, own, near, score, fits, proves))
         stating = {_page(one) for one in made if one.proves}
         if slot.kind in VALUES and len(self.candidates) > FEW and len(stating) > MOST_STATING:
@@ -210,14 +211,12 @@ def judge_passages(
         denied = denied or any(slot.contradicts(one.candidate, one.near) for one in own[:1])
         chosen += own
     words = frozenset().union(*(slot.words for slot in slots))
-    met = {one.candidate.language for one in chosen} or {pool.language}
     return Opinion(
         tuple(chosen),
         proven and bool(chosen),
         max((len(s.near & words) / len(words) for s in chosen if words), default=0.0),
         words - held_words(words, frozenset().union(*pool.own, *pool.above)),
         denied and not proven,
-        bool(pool.candidates) and code not in met,
     )
 
 
@@ -420,6 +419,8 @@ def assess(
     led_to = judge_passages(question, there, before).chosen[:MOST_NEAREST] if there else ()
     unnamed = _unnamed(topic, opinion)
     covered = opinion.proven and not led.ahead
+    say, foreign = Phrases(plan.language), not led.ahead and _is_foreign(topic.question, shown)
+    gap = say("gap_language") if foreign else _gap(say, opinion, led.ahead, unnamed)
     subject = " ".join(names_in(topic.question) or [subject_of(topic.question)])
     unheard_of = bool(content_stems(" ".join(unnamed)) & content_stems(subject))
     near = not (covered or led.ahead) and (unheard_of or (opinion.share < NEAREST and not led_to))
@@ -429,7 +430,7 @@ def assess(
         covered,
         1.0 if opinion.proven else round(UNPROVEN * opinion.share, 3),
         tuple(_each_once([*leading, *_quote(chosen)])),
-        () if covered else (_gap(Phrases(plan.language), opinion, led.ahead, unnamed),),
+        () if covered else (gap,),
         () if covered else tuple(_next_queries(topic, opinion, led.ahead)),
         near=near,
     )
@@ -454,11 +455,16 @@ def _unheld(word: str, missing: frozenset[str], held: frozenset[str]) -> list[st
     return "".join(sign if at in found else " " for at, sign in enumerate(word)).split()
 
 
+def _is_foreign(question: str, shown: Sequence[PassageView]) -> bool:
+    """Return whether no passage whose language is clear is in the question's language."""
+    code, met = language_of(question), {language_of(each.text) for each in shown} - {""}
+    asks = {*"?？"} & {*question} or language(code).cues_in(question)
+    return bool(code and met and asks) and code not in met
+
+
 def _gap(say: Phrases, opinion: Opinion, ahead: Sequence[Hop], unnamed: Sequence[str]) -> str:
     if ahead:
         return say("gap_leads", names=", ".join(bridge.name for bridge in ahead))
-    if opinion.foreign:
-        return say("gap_language")
     if unnamed:
         return say("gap_unnamed", words=", ".join(unnamed))
     if opinion.denied:

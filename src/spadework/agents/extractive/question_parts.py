@@ -12,9 +12,9 @@ from spadework.agents.extractive.comparison import Compared, compared
 from spadework.tools.ranking.relevance import STOP_WORDS
 from spadework.tools.text.facts import stem, stems
 from spadework.tools.text.language import DEFAULT, Language, language, language_of
-from spadework.tools.text.passages import shorten_question
 from spadework.tools.text.sentences import sentences
 from spadework.values import Expected, Query, Question, QuestionType, Topic
+from spadework.visible import one_line
 
 #: A part of a question that contains no name needs at least this many content words to make sense
 #: alone.
@@ -304,7 +304,7 @@ def topics_of(question: Question) -> list[Topic]:
     text = " ".join(said) or asked
     head = said[0] if said else asked
     whole = Topic(
-        name=shorten_question(head),
+        name=one_line(head, 80),
         question=head,
         queries=(Query(text=text), Query(text=head, kind="broad")),
     )

@@ -27,7 +27,6 @@ from spadework.tools.text.facts import (
 from spadework.tools.text.language import DEFAULT, language
 from spadework.tools.text.sentences import is_ended, sentences
 from spadework.tools.text.terms import split_camel_case, terms
-from spadework.tools.web.urls import domain_of
 
 Stems = frozenset[str]
 
@@ -60,8 +59,9 @@ _EXTREMES = frozenset(("largest", "smallest"))
 #: Kinds of answers that a sentence or table row can give, but a list cannot.
 VALUES = ("number", "date", "name", "definition")
 _WORDS = re.compile(r"[^\W_]+")
-#: An installed package other than the standard library. Its name ends with its version.
-_PACKAGE = re.compile(r"library://(?!python-\d)[^/]+-\d+\.\d")
+#: The URL of an installed package, but not of the standard library (such as python-3.11.7).
+_PACKAGE = re.compile(r"library://(?!python-\d+\.\d+\.\d+/)([^/]+)-\d[^/-]*/")
+_NO_LETTERS = re.compile(r"[\W\d_]+")
 #: The end of a sentence's first clause.
 _CLAUSE_END = re.compile(r"[,(;:]|\.\s")
 #: Chinese and Japanese question words, and patterns for hiragana and pairs of Han characters.
@@ -85,6 +85,7 @@ class Slot:
     def __init__(self, text: str, question: str, code: str) -> None:
         known = language(code)
         self.stems = stems(text, code)
+        self._question, self._asked = question, stems(question, code)
         self.kind = read(text, code).expects
         self.words = _subject_words(text, code) - _form_words(text, code)
         # A quote may lack one word of the question, but not the subject or what is asked for.
@@ -177,9 +178,7 @@ class Slot:
             return False
         if self.kind in VALUES and one.kind == "list":
             return False
-        if not self.words or not self._asks or self._is_denied(one):
-            return False
-        if self.kind == "steps" and not self._may_instruct(one):
+        if not self.words or not self._asks or self._is_denied(one) or not self.may_instruct(one):
             return False
         if self.kind == "steps" and (call := one.call):
             return self._documents_task(one, *call)
@@ -232,11 +231,16 @@ class Slot:
         enough = len(task) >= LEAST_HELD and told == task and half
         return enough and held_words(self.words, kind) == kind
 
-    def _may_instruct(self, one: Candidate) -> bool:
-        # A package that the question does not name seldom does what is meant.
-        url, top = one.shown.page.url, one.module.partition(".")[0]
-        names = stems(f"{domain_of(url)} {top}", one.language)
-        return not _PACKAGE.match(url) or bool(held_words(self.words, names))
+    def may_instruct(self, one: Candidate) -> bool:
+        """Return False for a how-to if the page is of a package that the question does not name."""
+        package = _PACKAGE.match(one.shown.page.url)
+        if self.kind != "steps" or one.shown.page.kind == "own" or not package:
+            return True
+        names = stems(f"{package[1]} {one.module.partition('.')[0]}", one.language) - {"python"}
+        joined = _NO_LETTERS.sub("", package[1]).casefold()
+        return bool(held_words(self._asked, names)) or (
+            len(joined) > LEAST_STEM and joined in _NO_LETTERS.sub("", self._question).casefold()
+        )
 
     def _has_names(self, text: str) -> bool:
         """Return whether a text has all required names, in English exactly or with a plural "s"."""

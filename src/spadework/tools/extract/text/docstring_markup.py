@@ -114,16 +114,20 @@ def _markdown(lines: list[str], level: int, depth: int) -> str:
 
 
 def _is_code(text: str) -> bool:
-    """Return whether the text is Python code, and not a list of names that parses by chance."""
+    """Return whether the text is Python code, and not types or names that parse by chance."""
     if not _LOOKS_CODE.search(text):
         return False
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(text)
+            body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    return True
+    return not all(
+        (isinstance(one, ast.AnnAssign) and not one.value)
+        or (isinstance(one, ast.Expr) and not isinstance(one.value, (ast.Call, ast.Await)))
+        for one in body
+    )
 
 
 def _indent(line: str) -> int:
