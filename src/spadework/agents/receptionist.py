@@ -243,7 +243,9 @@ def by_rules(said: str) -> Received | None:
 
 
 def _split_small_talk(said: str) -> tuple[str, Talk, str]:
-    """Return a text without small talk, its language's phrases, and "opens", "closes" or ""."""
+    """Return a text without its small talk, the small-talk phrases of its language, and the kind of
+    small talk ("opens", "closes", or "" if there is none).
+    """
     talks = [talk for talk in _small_talks() if talk.opens.search(said) or talk.closes.search(said)]
     if not talks and said.strip() and not _WORD.search(said):
         return "", next(_small_talks()), "closes"  # only symbols, such as a thumbs-up

@@ -99,13 +99,18 @@ class Candidate:
         )
 
 
-def candidates(shown: Sequence[PassageView]) -> list[Candidate]:
-    """Return all quotable parts of the passages, in order."""
-    furniture, texts = Furniture(shown), defaultdict[str, str](str)
+def page_languages(shown: Sequence[PassageView]) -> dict[str, str]:
+    """Return the language code of each page by URL, "" if it is unclear."""
+    texts = defaultdict[str, str](str)
     for passage in shown:
         texts[passage.page.url] += f"{passage.text}\n"
-    codes = {url: language_of(text) or "en" for url, text in texts.items()}
-    passages = (_Passage(each, furniture, codes[each.page.url]) for each in shown)
+    return {url: language_of(text) for url, text in texts.items()}
+
+
+def candidates(shown: Sequence[PassageView]) -> list[Candidate]:
+    """Return all quotable parts of the passages, in order."""
+    furniture, codes = Furniture(shown), page_languages(shown)
+    passages = (_Passage(each, furniture, codes[each.page.url] or "en") for each in shown)
     return [found for passage in passages for found in passage.candidates()]
 
 

@@ -97,7 +97,9 @@ def _read(found: re.Match[str], spoken: Language) -> Compared | None:
 
 
 def _shared(text: str, spoken: Language) -> tuple[str, str, str] | None:
-    """Split "price of tea and milk" into its three nouns. Return None for names and other forms."""
+    """Split "price of tea and milk" into "price", "tea" and "milk". Return None for a name, such as
+    "Bank of Trinidad and Tobago", and for texts of any other form.
+    """
     what, *things = spoken.belongs.split(text)
     joint = spoken.joint.search(things[0]) if len(things) == 1 else None
     bare = without_article(what, spoken)

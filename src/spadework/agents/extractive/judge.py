@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from spadework.agents.evidence.expectation import search
 from spadework.agents.evidence.multi_hop import Hop, Trail, led_on, trail
 from spadework.agents.evidence.passages import Judgement, PassageView, Spot
-from spadework.agents.extractive.candidates import Candidate, candidates
+from spadework.agents.extractive.candidates import Candidate, candidates, page_languages
 from spadework.agents.extractive.question_parts import SIGNS, aspects, names_in, read, subject_of
 from spadework.agents.extractive.slot import VALUES, Slot, Stems, held_words, stems
 from spadework.tools.ranking.selection import bare
@@ -118,7 +118,8 @@ class Pool:
 
     def __init__(self, shown: Sequence[PassageView]) -> None:
         self.candidates = candidates(shown)
-        self.own = [stems(_own_text(one), one.language) for one in self.candidates]
+        texts = (" ".join(c for _, c in one.cells) or one.text for one in self.candidates)
+        self.own = [stems(t, c.language) for t, c in zip(texts, self.candidates, strict=True)]
         self.above = [stems(one.above, one.language) for one in self.candidates]
         codes = Counter(one.language for one in self.candidates)
         self.language = codes.most_common(1)[0][0] if codes else "en"
@@ -142,16 +143,15 @@ class Pool:
         holding = Counter(stem for own in self.own for stem in own & whole)
         idf = {s: math.log(1 + len(self.own) / (holding[s] + 0.5)) for s in whole}
         idf = {s: v if s in slot.words else ASIDE * v for s, v in idf.items()}
-        # Pages that list many calls contain the words of almost any task, so these words alone
-        # prove nothing there.
+        # Pages that list calls contain the words of almost any task, so words prove nothing there.
         calls = (one for one in self.candidates if slot.kind == "steps" and one.call)
         listing, made = {one.shown.page.url for one in calls}, []
         for one, own, above in zip(self.candidates, self.own, self.above, strict=True):
             if one.shown.page.url not in naming:
                 continue
-            fits = slot.fits(one)
-            near = own | above
-            proves = (fits or slot.kind in ("open", "both sides")) and slot.proves(one, own, above)
+            fits, may, near = slot.fits(one), slot.may_instruct(one), own | above
+            formed = may and (fits or slot.kind in ("open", "both sides"))
+            proves = formed and slot.proves(one, own, above)
             loose = len(self.candidates) <= FEW and one.shown.page.url not in listing
             proves = proves and (loose or slot.states(one, above))
             if not (proves or slot.admits(one, own, fits)):
@@ -163,7 +163,7 @@ class Pool:
             score *= 1 + FIRST_PAGE / (1 + self.ranks[one.shown.page.url])
             score *= max(one.shown.score, LEAST_PASSAGE) ** PASSAGE
             score /= (1 + one.start / DECAY_CHARS) ** DECAY
-            score *= 1 if slot.may_instruct(one) else UNNAMED
+            score *= 1 if may else UNNAMED
             made.append(Scored(one, own, near, score, fits, proves))
         stating = {_page(one) for one in made if one.proves}
         if slot.kind in VALUES and len(self.candidates) > FEW and len(stating) > MOST_STATING:
@@ -178,10 +178,6 @@ def _page(one: Scored) -> str:
 
 def _passage(one: Scored) -> tuple[str, int]:
     return _page(one), one.candidate.shown.start
-
-
-def _own_text(one: Candidate) -> str:
-    return " ".join(cell for _, cell in one.cells) if one.cells else one.text
 
 
 def _weigh(idf: dict[str, float], own: Iterable[str]) -> float:
@@ -371,7 +367,8 @@ def _try_questions(title: str, text: str) -> Iterator[str]:
     title = _bare(title)
     found = [_bare(heading) for _, _, heading in headings(text)][:MOST_HEADINGS]
     tried = [(name, r"\b[^.\n]{0,40}") for name in (title, *found[:1])]
-    tried += [(name, "") for name in _beginnings(title)]
+    words = title.removeprefix("The ").split()
+    tried += [(" ".join(words[:n]), "") for n in range(len(words) - 1, 0, -1)]
     for name, between in tried:
         if _NAME.fullmatch(name) and re.search(
             rf"^(?:The |An? )?{re.escape(name)}{between} is (?:an?|the) ", text, re.M | re.I
@@ -382,11 +379,6 @@ def _try_questions(title: str, text: str) -> Iterator[str]:
             yield f"How do I {how[1]}?"
         elif heading.endswith("?"):
             yield heading
-
-
-def _beginnings(title: str) -> Iterator[str]:
-    words = title.removeprefix("The ").split()
-    yield from (" ".join(words[:n]) for n in range(len(words) - 1, 0, -1))
 
 
 def _bare(heading: str) -> str:
@@ -419,8 +411,7 @@ def assess(
     led_to = judge_passages(question, there, before).chosen[:MOST_NEAREST] if there else ()
     unnamed = _unnamed(topic, opinion)
     covered = opinion.proven and not led.ahead
-    say, foreign = Phrases(plan.language), not led.ahead and _is_foreign(topic.question, shown)
-    gap = say("gap_language") if foreign else _gap(say, opinion, led.ahead, unnamed)
+    foreign = not (covered or led.ahead) and _is_foreign(topic.question, shown)
     subject = " ".join(names_in(topic.question) or [subject_of(topic.question)])
     unheard_of = bool(content_stems(" ".join(unnamed)) & content_stems(subject))
     near = not (covered or led.ahead) and (unheard_of or (opinion.share < NEAREST and not led_to))
@@ -430,7 +421,7 @@ def assess(
         covered,
         1.0 if opinion.proven else round(UNPROVEN * opinion.share, 3),
         tuple(_each_once([*leading, *_quote(chosen)])),
-        () if covered else (gap,),
+        () if covered else (_gap(Phrases(plan.language), opinion, led.ahead, unnamed, foreign),),
         () if covered else tuple(_next_queries(topic, opinion, led.ahead)),
         near=near,
     )
@@ -456,20 +447,23 @@ def _unheld(word: str, missing: frozenset[str], held: frozenset[str]) -> list[st
 
 
 def _is_foreign(question: str, shown: Sequence[PassageView]) -> bool:
-    """Return whether no passage whose language is clear is in the question's language."""
-    code, met = language_of(question), {language_of(each.text) for each in shown} - {""}
+    """Return whether no page whose language is clear is in the question's language."""
+    code, met = language_of(question), {*page_languages(shown).values()} - {""}
     asks = {*"?？"} & {*question} or language(code).cues_in(question)
     return bool(code and met and asks) and code not in met
 
 
-def _gap(say: Phrases, opinion: Opinion, ahead: Sequence[Hop], unnamed: Sequence[str]) -> str:
+def _gap(
+    say: Phrases, opinion: Opinion, ahead: Sequence[Hop], unnamed: Sequence[str], foreign: bool
+) -> str:
     if ahead:
         return say("gap_leads", names=", ".join(bridge.name for bridge in ahead))
+    if foreign:
+        return say("gap_language")
     if unnamed:
         return say("gap_unnamed", words=", ".join(unnamed))
-    if opinion.denied:
-        return say("gap_denied")
-    return say("gap_apart" if opinion.chosen else "gap_nothing")
+    apart = "gap_apart" if opinion.chosen else "gap_nothing"
+    return say("gap_denied" if opinion.denied else apart)
 
 
 def _quote(chosen: Sequence[Scored]) -> Iterator[Spot]:

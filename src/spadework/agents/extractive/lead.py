@@ -69,7 +69,7 @@ def _plan(question: Question, hits: Sequence[Hit]) -> Plan:
 
 
 def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
-    """Return one topic for each side of a comparison, so that no page on one side answers both."""
+    """Return a topic for each side of a comparison, because a page may cover only one, or []."""
     [only, *more] = asked
     among = only.compared
     if more or among is None or not spoken.defines or not _is_bare(only, spoken):

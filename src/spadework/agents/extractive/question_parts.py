@@ -303,11 +303,8 @@ def topics_of(question: Question) -> list[Topic]:
     )
     text = " ".join(said) or asked
     head = said[0] if said else asked
-    whole = Topic(
-        name=one_line(head, 80),
-        question=head,
-        queries=(Query(text=text), Query(text=head, kind="broad")),
-    )
+    queries = Query(text=text), Query(text=head, kind="broad")
+    whole = Topic(name=one_line(head, 80), question=head, queries=queries)
     phrases = _phrases(said)
     size = max(1, -(-len(said) // MOST_PARTS))
     groups = [said[n : n + size] for n in range(0, len(said), size)]

@@ -178,7 +178,7 @@ class Slot:
             return False
         if self.kind in VALUES and one.kind == "list":
             return False
-        if not self.words or not self._asks or self._is_denied(one) or not self.may_instruct(one):
+        if not self.words or not self._asks or self._is_denied(one):
             return False
         if self.kind == "steps" and (call := one.call):
             return self._documents_task(one, *call)
@@ -237,9 +237,9 @@ class Slot:
         if self.kind != "steps" or one.shown.page.kind == "own" or not package:
             return True
         names = stems(f"{package[1]} {one.module.partition('.')[0]}", one.language) - {"python"}
-        joined = _NO_LETTERS.sub("", package[1]).casefold()
+        joined, asked = (_NO_LETTERS.sub("", s).casefold() for s in (package[1], self._question))
         return bool(held_words(self._asked, names)) or (
-            len(joined) > LEAST_STEM and joined in _NO_LETTERS.sub("", self._question).casefold()
+            len(joined) > LEAST_STEM and joined in asked
         )
 
     def _has_names(self, text: str) -> bool:
